@@ -1,0 +1,1 @@
+//! Java Paimon and `tidewater` at work on the same tables.
