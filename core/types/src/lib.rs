@@ -1,1 +1,28 @@
-//! tidewater-types.
+//! Data types, values and rows of the table format, free of IO.
+//!
+//! Paths through the crate:
+//!
+//! - A column is a [`DataField`] in a [`RowType`]; its type is a [`DataType`] (`data_type/`), read from and written to the
+//!   JSON of schema files.
+//! - In memory rows are Arrow batches in the canonical types of [`arrow_types`].
+//! - Single values (bounds, literals, partition values) are [`Datum`]s (`datum/`); [`text`] writes and reads them.
+
+mod data_type;
+mod datum;
+mod error;
+mod ids;
+mod row_kind;
+mod row_type;
+
+pub mod arrow_types;
+pub mod text;
+
+#[cfg(test)]
+mod test_vectors;
+
+pub use data_type::{DataType, MAX_DECIMAL_PRECISION, MAX_LENGTH, MAX_TIME_PRECISION, TypeKind};
+pub use datum::{Datum, TimestampValue, datums_to_array};
+pub use error::{ErrorKind, Result, TypeError};
+pub use ids::{Bucket, SchemaId, SnapshotId};
+pub use row_kind::RowKind;
+pub use row_type::{DataField, RowType};
