@@ -7,7 +7,7 @@
 use std::error::Error as StdError;
 use std::io;
 
-use crate::kind_shim::ErrorKind;
+use tidewater_types::ErrorKind;
 
 /// The lower-level error an [`IoError`] was made from.
 pub type Cause = Box<dyn StdError + Send + Sync + 'static>;

@@ -35,17 +35,3 @@ pub use self::sink::FileSink;
 #[cfg(any(test, feature = "test-util"))]
 pub use self::store::faulty::{Fault, FaultHandle, FaultRates, FaultRule, FaultyStore};
 pub use self::store::{FileStatus, PutOutcome};
-
-#[doc(hidden)]
-mod kind_shim {
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum ErrorKind {
-        Invalid,
-        NotFound,
-        Corrupt,
-        Unsupported,
-        Conflict,
-        Unavailable,
-        Internal,
-    }
-}

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::kind_shim::ErrorKind;
 use proptest::prelude::*;
+use tidewater_types::ErrorKind;
 
 use super::*;
 use crate::store::faulty::{FaultRates, FaultyStore};
