@@ -7,19 +7,24 @@
 //! - In memory rows are Arrow batches in the canonical types of [`arrow_types`].
 //! - Single values (bounds, literals, partition values) are [`Datum`]s (`datum/`); [`text`] writes and reads them.
 
+mod binary_row;
 mod data_type;
 mod datum;
 mod error;
 mod ids;
+pub mod murmur;
 mod row_kind;
 mod row_type;
 
 pub mod arrow_types;
+pub mod cast;
 pub mod text;
 
 #[cfg(test)]
 mod test_vectors;
 
+pub use binary_row::{BinaryRow, BinaryRowWriter};
+pub use cast::{can_cast, cast_array, java_double_to_string, java_float_to_string};
 pub use data_type::{DataType, MAX_DECIMAL_PRECISION, MAX_LENGTH, MAX_TIME_PRECISION, TypeKind};
 pub use datum::{Datum, TimestampValue, datums_to_array};
 pub use error::{ErrorKind, Result, TypeError};
