@@ -1,0 +1,105 @@
+//! The `tidewater` command line as a library, so that tests can call it in their own process.
+//!
+//! ```text
+//!  arguments -> Command (clap) -> verbs::run -> Engine (table, catalog) -> batches
+//!                                                                             |
+//!  Console.output <- Output (JSON lines | aligned tables) <- RowEncoder <-----'
+//!  Console.input  -> RowDecoder -> batches -> TableWrite -> commit
+//! ```
+//!
+//! - [`run`] carries out one call; `main_of_process` does so with the process's own streams.
+//! - `command` is the tree of verbs, `verbs` has one file for each.
+//! - [`json`] turns rows into lines and back; `output` prints.
+
+mod args;
+mod command;
+mod console;
+mod context;
+mod engine;
+mod error;
+pub mod json;
+mod output;
+mod verbs;
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+pub use self::console::Console;
+pub use self::error::{CliError, EXIT_DONE, EXIT_FAILED, EXIT_FAULTS, EXIT_UNSUPPORTED, EXIT_USAGE};
+
+use self::command::Command;
+use self::context::Context;
+use self::error::Result;
+use self::output::Output;
+
+/// Carries out one call; `arguments` begins with the program's name. The answer is the exit status.
+///
+/// Everything is said through `console`: answers on its output, and on failure a last line of errors for scripts.
+pub fn run<I>(arguments: I, console: Console) -> u8
+where
+    I: IntoIterator,
+    I::Item: Into<OsString> + Clone,
+{
+    let mut console = console;
+    let command = match Command::try_parse_from(arguments) {
+        Ok(command) => command,
+        Err(error) if error.use_stderr() => {
+            let error = CliError::usage(error.render().to_string().trim_end());
+            return report(&error, &mut *console.errors, console.errors_width.is_some());
+        }
+        Err(help) => {
+            // Nobody is left to tell if help cannot be printed.
+            let printed = write!(console.output, "{}", help.render()).and_then(|()| console.output.flush());
+            return if printed.is_ok() { EXIT_DONE } else { EXIT_FAILED };
+        }
+    };
+    let mode = Context::mode_of(&command.global, &console);
+    let human = console.errors_width.is_some() && !command.global.json;
+    let Console { input, output, mut errors, errors_width, .. } = console;
+    let output = Output::new(output, mode);
+    match carry_out(command, input, output, errors_width) {
+        Ok(status) => status,
+        Err(error) if error.is_broken_pipe() => EXIT_DONE,
+        Err(error) => report(&error, &mut *errors, human),
+    }
+}
+
+fn carry_out(command: Command, input: Box<dyn std::io::BufRead + Send>, output: Output, progress_width: Option<usize>) -> Result<u8> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|source| CliError::Read { path: "the threads of this process".to_owned(), source })?;
+    let mut context = Context::new(&command.global, input, output, progress_width);
+    let outcome = runtime.block_on(verbs::run(command.verb, &mut context));
+    // What was printed before a failure stays printed.
+    let flushed = context.output.flush();
+    outcome.and_then(|status| flushed.map(|()| status))
+}
+
+/// Says how a call failed; for scripts as the last line.
+fn report(error: &CliError, errors: &mut dyn Write, human: bool) -> u8 {
+    let text = if human { format!("error: {}", error.message()) } else { error.json_line() };
+    let usage = matches!(error, CliError::Usage { .. }) && !human;
+    let said = if usage { writeln!(errors, "{}\n{text}", error.message()) } else { writeln!(errors, "{text}") };
+    // The status still tells when nothing can be said.
+    said.and_then(|()| errors.flush()).unwrap_or_default();
+    error.exit_status()
+}
+
+/// Carries out the call that this process was started for; logs as `RUST_LOG` says, warnings if it says nothing.
+pub fn main_of_process() -> ExitCode {
+    use tracing_subscriber::EnvFilter;
+
+    let console = Console::of_process();
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(console.errors_width.is_some())
+        .init();
+    ExitCode::from(run(std::env::args_os(), console))
+}

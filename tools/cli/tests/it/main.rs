@@ -1,0 +1,5 @@
+//! The command line from outside.
+
+mod console;
+mod golden;
+mod verbs;
