@@ -1,31 +1,45 @@
-//! The format's Murmur3: 32 bits, seed 42, on little-endian words. Source: Paimon `utils/MurmurHashUtils.java`; spec 01c §4.1.
+//! The format's 32-bit Murmur3: seed 42, and a tail of its own.
+//!
+//! [`hash_by_words`] hashes rows, arrays and maps, [`hash_by_bytes`] text. The latter differs from standard Murmur3: each
+//! byte of the tail, sign-extended, goes through a full round.
+//! Source: spec 01c §4.1, Paimon `utils/MurmurHashUtils.java`.
 
 const SEED: u32 = 42;
 
-/// Hashes whole words; up to three bytes behind the last whole word are left out (rows are multiples of 8 bytes).
+/// Hash of whole little-endian 32-bit words; bytes past the last whole word only count in the length.
 pub fn hash_by_words(bytes: &[u8]) -> i32 {
     let (words, _) = bytes.as_chunks::<4>();
     let hash = words
         .iter()
         .fold(SEED, |hash, word| mix(hash, u32::from_le_bytes(*word)));
-    finish(hash, words.len() * 4)
+    finish(hash, length(bytes))
 }
 
-/// Hashes bytes of any number: each byte behind the last whole word counts as a word of its own, sign-extended.
+/// Hash of any bytes.
 pub fn hash_by_bytes(bytes: &[u8]) -> i32 {
-    let (words, rest) = bytes.as_chunks::<4>();
+    let (words, tail) = bytes.as_chunks::<4>();
     let hash = words
         .iter()
         .fold(SEED, |hash, word| mix(hash, u32::from_le_bytes(*word)));
-    let hash = rest.iter().fold(hash, |hash, byte| {
+    let hash = tail.iter().fold(hash, |hash, byte| {
         mix(hash, i32::from(byte.cast_signed()).cast_unsigned())
     });
-    finish(hash, bytes.len())
+    finish(hash, length(bytes))
 }
 
-/// One word into the hash.
-#[inline]
-pub(crate) fn mix(hash: u32, word: u32) -> u32 {
+/// Lengths are Java ints: they wrap past 4 GiB.
+fn length(bytes: &[u8]) -> u32 {
+    u32::try_from(bytes.len() & 0xffff_ffff).unwrap_or_default()
+}
+
+/// The state before the first word.
+pub(crate) const fn start() -> u32 {
+    SEED
+}
+
+/// Takes in one word.
+#[inline(always)]
+pub(crate) const fn mix(hash: u32, word: u32) -> u32 {
     let word = word
         .wrapping_mul(0xcc9e_2d51)
         .rotate_left(15)
@@ -37,17 +51,10 @@ pub(crate) fn mix(hash: u32, word: u32) -> u32 {
 }
 
 /// The hash after the last word of `length` bytes.
-#[inline]
-pub(crate) fn finish(hash: u32, length: usize) -> i32 {
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "the length counts modulo 2^32, as Java's int does"
-    )]
-    let mut hash = hash ^ length as u32;
-    hash ^= hash >> 16;
-    hash = hash.wrapping_mul(0x85eb_ca6b);
-    hash ^= hash >> 13;
-    hash = hash.wrapping_mul(0xc2b2_ae35);
-    hash ^= hash >> 16;
-    hash.cast_signed()
+#[inline(always)]
+pub(crate) const fn finish(hash: u32, length: u32) -> i32 {
+    let hash = hash ^ length;
+    let hash = (hash ^ hash >> 16).wrapping_mul(0x85eb_ca6b);
+    let hash = (hash ^ hash >> 13).wrapping_mul(0xc2b2_ae35);
+    (hash ^ hash >> 16).cast_signed()
 }
