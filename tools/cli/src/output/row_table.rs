@@ -38,10 +38,10 @@ impl RowTable {
     ///
     /// # Errors
     /// When a value cannot be written or the stream fails.
-    pub fn batch(&mut self, output: &mut Output, batch: &RecordBatch, leading: impl Fn(usize) -> Vec<Cell>) -> Result<()> {
+    pub fn batch(&mut self, output: &mut Output, batch: &RecordBatch, leading: impl Fn(usize) -> Result<Vec<Cell>>) -> Result<()> {
         let mut bound = self.encoder.bind(batch)?;
         for row in 0..batch.num_rows() {
-            let mut cells = leading(row);
+            let mut cells = leading(row)?;
             for column in 0..self.columns {
                 cells.push(bound.cell(row, column)?.map_or(Cell::Null, |text| Cell::text(&text)));
             }

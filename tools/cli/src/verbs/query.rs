@@ -1,11 +1,17 @@
 //! What `read`, `stream` and `plan` have in common: columns and a filter.
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int8Type;
+use arrow_array::{Int8Array, RecordBatch};
 use clap::Args;
-use tidewater_types::{Predicate, RowType};
+use tidewater_types::{Predicate, RowKind, RowType, TypeError};
 
 use crate::args::{json_argument, projection, unknown_column};
 use crate::error::Result;
 
+
+/// Name of the column that holds each row's kind.
+pub(crate) const KIND_COLUMN: &str = "_VALUE_KIND";
 
 /// Which columns and which rows.
 #[derive(Debug, Clone, Default, Args)]
@@ -47,6 +53,29 @@ impl QueryArgs {
         }
         let filter = self.filter.as_deref().map(|text| filter_of(text, row_type)).transpose()?;
         Ok(Query { columns, row_type: row_type.project(&indices), filter })
+    }
+}
+
+/// The column of a batch that holds each row's kind.
+pub(crate) struct KindColumn<'a>(&'a Int8Array);
+
+impl<'a> KindColumn<'a> {
+    /// Finds the column.
+    ///
+    /// # Errors
+    /// When the batch has none, which a reader that was asked for kinds does not give.
+    pub(crate) fn of(batch: &'a RecordBatch) -> Result<Self> {
+        let column = batch.column_by_name(KIND_COLUMN).and_then(|column| column.as_primitive_opt::<Int8Type>());
+        Ok(Self(column.ok_or_else(|| TypeError::internal("a batch without kinds"))?))
+    }
+
+    /// The kind of a row.
+    ///
+    /// # Errors
+    /// When the number is no kind.
+    pub(crate) fn kind(&self, row: usize) -> Result<RowKind> {
+        let number = self.0.values().get(row).copied().unwrap_or(-1);
+        Ok(RowKind::from_i8(number)?)
     }
 }
 

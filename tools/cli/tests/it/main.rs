@@ -1,5 +1,6 @@
-//! The command line from outside.
+//! The command line as a script sees it: arguments and lines in, lines and a status out.
 
+mod call;
 mod console;
 mod golden;
 mod verbs;
