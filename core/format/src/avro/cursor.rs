@@ -1,0 +1,226 @@
+//! Reads Avro's binary items from a slice, checking each length against the bytes left.
+//!
+//! Source: Avro specification 1.11, "Binary encoding".
+
+use super::AvroError;
+
+/// A position in a slice that only moves forward.
+#[derive(Debug, Clone)]
+pub(crate) struct Cursor<'a> {
+    whole: &'a [u8],
+    rest: &'a [u8],
+}
+
+impl<'a> Cursor<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Self {
+            whole: bytes,
+            rest: bytes,
+        }
+    }
+
+    /// Bytes read so far.
+    pub(crate) fn offset(&self) -> usize {
+        self.whole.len() - self.rest.len()
+    }
+
+    /// Bytes not read yet.
+    pub(crate) fn remaining(&self) -> usize {
+        self.rest.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    /// The bytes between `start` (an earlier [`Self::offset`]) and here.
+    pub(crate) fn since(&self, start: usize) -> &'a [u8] {
+        self.whole.get(start..self.offset()).unwrap_or_default()
+    }
+
+    /// Takes `length` bytes.
+    #[inline]
+    pub(crate) fn take(
+        &mut self,
+        length: usize,
+        what: &'static str,
+    ) -> Result<&'a [u8], AvroError> {
+        match self.rest.split_at_checked(length) {
+            Some((taken, rest)) => {
+                self.rest = rest;
+                Ok(taken)
+            }
+            None => Err(AvroError::Truncated {
+                what,
+                offset: self.offset(),
+                needed: length,
+                available: self.rest.len(),
+            }),
+        }
+    }
+
+    /// A zigzag varint of at most 64 bits.
+    #[inline]
+    pub(crate) fn long(&mut self, what: &'static str) -> Result<i64, AvroError> {
+        if let Some((&first, rest)) = self.rest.split_first()
+            && first < 0x80
+        {
+            self.rest = rest;
+            return Ok(zigzag(u64::from(first)));
+        }
+        self.long_slow(what)
+    }
+
+    fn long_slow(&mut self, what: &'static str) -> Result<i64, AvroError> {
+        let mut value = 0u64;
+        for (index, &byte) in self.rest.iter().take(10).enumerate() {
+            // The tenth byte carries the top bit only.
+            if index == 9 && byte > 1 {
+                break;
+            }
+            value |= u64::from(byte & 0x7f) << (7 * index);
+            if byte < 0x80 {
+                self.rest = self.rest.get(index + 1..).unwrap_or_default();
+                return Ok(zigzag(value));
+            }
+        }
+        if self.rest.len() < 10 {
+            return Err(AvroError::Truncated {
+                what,
+                offset: self.offset(),
+                needed: self.rest.len() + 1,
+                available: self.rest.len(),
+            });
+        }
+        Err(self.invalid(what))
+    }
+
+    /// A varint that must fit 32 bits.
+    #[inline]
+    pub(crate) fn int(&mut self, what: &'static str) -> Result<i32, AvroError> {
+        let offset = self.offset();
+        let value = self.long(what)?;
+        i32::try_from(value).map_err(|_| AvroError::Invalid { what, offset })
+    }
+
+    /// Length-prefixed bytes.
+    #[inline]
+    pub(crate) fn bytes(&mut self, what: &'static str) -> Result<&'a [u8], AvroError> {
+        let length = self.length(what)?;
+        self.take(length, what)
+    }
+
+    /// Length-prefixed UTF-8.
+    #[inline]
+    pub(crate) fn string(&mut self, what: &'static str) -> Result<&'a str, AvroError> {
+        let offset = self.offset();
+        let bytes = self.bytes(what)?;
+        std::str::from_utf8(bytes).map_err(|_| AvroError::Invalid { what, offset })
+    }
+
+    /// A length or count that must not be negative.
+    #[inline]
+    pub(crate) fn length(&mut self, what: &'static str) -> Result<usize, AvroError> {
+        let offset = self.offset();
+        let value = self.long(what)?;
+        usize::try_from(value).map_err(|_| AvroError::Invalid { what, offset })
+    }
+
+    /// The head of an array's or map's next block: how many items follow, and how many bytes if the writer said so.
+    /// `None` ends the array.
+    #[inline]
+    pub(crate) fn array_block(
+        &mut self,
+        what: &'static str,
+    ) -> Result<Option<ArrayBlock>, AvroError> {
+        let offset = self.offset();
+        let count = self.long(what)?;
+        if count == 0 {
+            return Ok(None);
+        }
+        let byte_length = if count < 0 {
+            Some(self.length(what)?)
+        } else {
+            None
+        };
+        let count = usize::try_from(count.unsigned_abs())
+            .map_err(|_| AvroError::Invalid { what, offset })?;
+        Ok(Some(ArrayBlock { count, byte_length }))
+    }
+
+    /// The error that says the item here is invalid.
+    pub(crate) fn invalid(&self, what: &'static str) -> AvroError {
+        AvroError::Invalid {
+            what,
+            offset: self.offset(),
+        }
+    }
+}
+
+/// What an array block announces.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ArrayBlock {
+    pub(crate) count: usize,
+    pub(crate) byte_length: Option<usize>,
+}
+
+fn zigzag(value: u64) -> i64 {
+    ((value >> 1) as i64) ^ -((value & 1) as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::avro::put;
+
+    #[test]
+    fn varints_round_trip_at_the_edges() {
+        for value in [
+            0,
+            -1,
+            1,
+            63,
+            64,
+            -64,
+            -65,
+            i64::from(i32::MAX),
+            i64::MAX,
+            i64::MIN,
+        ] {
+            let mut bytes = vec![];
+            put::long(&mut bytes, value);
+            let mut cursor = Cursor::new(&bytes);
+            assert_eq!(cursor.long("value").unwrap(), value);
+            assert!(cursor.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_varint_of_more_than_64_bits_is_invalid() {
+        let error = Cursor::new(&[0xff; 11]).long("value").unwrap_err();
+        assert!(matches!(
+            error,
+            AvroError::Invalid {
+                what: "value",
+                offset: 0
+            }
+        ));
+        let mut too_high = [0xff; 10];
+        too_high[9] = 2;
+        assert!(Cursor::new(&too_high).long("value").is_err());
+    }
+
+    #[test]
+    fn an_unfinished_varint_is_truncated() {
+        let error = Cursor::new(&[0x80, 0x80]).long("value").unwrap_err();
+        assert!(matches!(error, AvroError::Truncated { available: 2, .. }));
+    }
+
+    #[test]
+    fn a_length_beyond_the_end_is_truncated_without_allocating() {
+        let mut bytes = vec![];
+        put::long(&mut bytes, i64::MAX);
+        let error = Cursor::new(&bytes).bytes("name").unwrap_err();
+        assert!(matches!(error, AvroError::Truncated { what: "name", .. }));
+    }
+}
