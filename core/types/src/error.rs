@@ -73,6 +73,9 @@ pub enum TypeError {
         data_type: String,
         reason: &'static str,
     },
+    /// Text that should be a condition does not read as one.
+    #[error("filter, position {position}: {reason}")]
+    FilterText { position: usize, reason: String },
     /// A value outside what its type holds.
     #[error("value {value} does not fit {data_type}")]
     DoesNotFit { value: String, data_type: String },
@@ -132,6 +135,7 @@ impl TypeError {
             | Self::TypeJson { .. }
             | Self::ParameterRange { .. }
             | Self::ValueText { .. }
+            | Self::FilterText { .. }
             | Self::DoesNotFit { .. }
             | Self::TypeMismatch { .. }
             | Self::ColumnValue { .. }

@@ -25,6 +25,7 @@ pub mod cast;
 pub mod murmur;
 pub mod partition;
 pub mod text;
+pub mod variant;
 
 #[cfg(test)]
 mod test_vectors;

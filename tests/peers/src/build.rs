@@ -51,11 +51,17 @@ fn build(sources: &Path, target: &Path) -> Result<()> {
         .arg(format!("-Dpeer.build={}", target.display()))
         .arg("package")
         .output()
-        .map_err(|source| PeerError::Missing { program: "mvn", package: "maven", source })?;
+        .map_err(|source| PeerError::Missing {
+            program: "mvn",
+            package: "maven",
+            source,
+        })?;
     if output.status.success() && target.join(JAR).exists() {
         return Ok(());
     }
-    let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    let text = [output.stdout, output.stderr]
+        .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+        .concat();
     Err(PeerError::Build { output: text })
 }
 
@@ -67,7 +73,11 @@ fn hash_of(folder: &Path) -> Result<u64> {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for file in files {
         let content = fs::read(&file).map_err(PeerError::file(&file))?;
-        let name = file.strip_prefix(folder).unwrap_or(&file).to_string_lossy().into_owned();
+        let name = file
+            .strip_prefix(folder)
+            .unwrap_or(&file)
+            .to_string_lossy()
+            .into_owned();
         for byte in name.bytes().chain(content) {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
         }

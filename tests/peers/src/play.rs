@@ -61,7 +61,13 @@ const TABLE: &str = "peers.t";
 ///
 /// # Errors
 /// When an engine refuses a request; which request it was stands in the error.
-pub fn play(seed: u64, options: &WorkloadOptions, warehouse: &Path, one: &mut dyn Engine, other: &mut dyn Engine) -> Result<Outcome> {
+pub fn play(
+    seed: u64,
+    options: &WorkloadOptions,
+    warehouse: &Path,
+    one: &mut dyn Engine,
+    other: &mut dyn Engine,
+) -> Result<Outcome> {
     let mut workload = Workload::new(seed, options);
     let mut engines = [one, other];
     let creator = workload.random().below(2);
@@ -75,12 +81,21 @@ pub fn play(seed: u64, options: &WorkloadOptions, warehouse: &Path, one: &mut dy
     for step in 1..=steps {
         let turn = workload.random().below(2);
         let compaction = step > 1 && workload.random().chance(20);
-        let mode = if workload.random().chance(50) { "full" } else { "minor" };
+        let mode = if workload.random().chance(50) {
+            "full"
+        } else {
+            "minor"
+        };
         let mut lines = Vec::new();
         if !compaction {
             for _ in 0..workload.random().between(1, 3) {
                 let rows = workload.random().choose(&[1_usize, 5, 20, 60]);
-                lines.extend(workload.rows(rows).iter().map(tidewater_testkit::Change::to_line));
+                lines.extend(
+                    workload
+                        .rows(rows)
+                        .iter()
+                        .map(tidewater_testkit::Change::to_line),
+                );
                 if let Some(commit) = commits.get_mut(turn) {
                     *commit += 1;
                     lines.push(json!({"commit": *commit}));
@@ -96,7 +111,11 @@ pub fn play(seed: u64, options: &WorkloadOptions, warehouse: &Path, one: &mut dy
                 done = format!("after step {step}, {mode} compaction by {}", engine.name());
             } else {
                 engine.write(warehouse, TABLE, &lines)?;
-                done = format!("after step {step}, {} lines written by {}", lines.len(), engine.name());
+                done = format!(
+                    "after step {step}, {} lines written by {}",
+                    lines.len(),
+                    engine.name()
+                );
             }
         }
         let differences = same_rows(&workload, warehouse, &mut engines)?;
@@ -105,26 +124,49 @@ pub fn play(seed: u64, options: &WorkloadOptions, warehouse: &Path, one: &mut dy
         }
     }
     let [one, other] = &mut engines;
-    let differences = compare_stream(&one.stream(warehouse, TABLE)?, &other.stream(warehouse, TABLE)?, &workload.primary_keys)?;
+    let differences = compare_stream(
+        &one.stream(warehouse, TABLE)?,
+        &other.stream(warehouse, TABLE)?,
+        &workload.primary_keys,
+    )?;
     if !differences.is_empty() {
-        return Ok(different(seed, &workload, "streams".to_owned(), differences));
+        return Ok(different(
+            seed,
+            &workload,
+            "streams".to_owned(),
+            differences,
+        ));
     }
     Ok(Outcome::Equal { steps })
 }
 
 /// Differences between what both read, what was written, and what both find when they verify.
-fn same_rows(workload: &Workload, warehouse: &Path, engines: &mut [&mut dyn Engine; 2]) -> Result<Vec<String>> {
+fn same_rows(
+    workload: &Workload,
+    warehouse: &Path,
+    engines: &mut [&mut dyn Engine; 2],
+) -> Result<Vec<String>> {
     let [one, other] = engines;
     let want = one.read(warehouse, TABLE, None)?;
     let got = other.read(warehouse, TABLE, None)?;
     let mut differences = named("read", compare_rows(&want, &got)?);
     if let Some(expected) = workload.expected() {
-        differences.extend(named("read against what was written", compare_rows(&expected, &got)?));
+        differences.extend(named(
+            "read against what was written",
+            compare_rows(&expected, &got)?,
+        ));
     }
     for engine in [one, other] {
         let lines = engine.verify(warehouse, TABLE)?;
-        let faults = lines.iter().filter(|line| line.get("fault").is_some()).map(Value::to_string).take(4);
-        differences.extend(named(&format!("verify by {}", engine.name()), faults.collect()));
+        let faults = lines
+            .iter()
+            .filter(|line| line.get("fault").is_some())
+            .map(Value::to_string)
+            .take(4);
+        differences.extend(named(
+            &format!("verify by {}", engine.name()),
+            faults.collect(),
+        ));
         if !lines.iter().any(|line| line.get("summary").is_some()) {
             differences.push(format!("verify by {} has no summary", engine.name()));
         }
@@ -133,7 +175,10 @@ fn same_rows(workload: &Workload, warehouse: &Path, engines: &mut [&mut dyn Engi
 }
 
 fn named(what: &str, differences: Vec<String>) -> Vec<String> {
-    differences.into_iter().map(|difference| format!("{what}: {difference}")).collect()
+    differences
+        .into_iter()
+        .map(|difference| format!("{what}: {difference}"))
+        .collect()
 }
 
 fn different(seed: u64, workload: &Workload, at: String, differences: Vec<String>) -> Outcome {

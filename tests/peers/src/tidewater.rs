@@ -35,13 +35,19 @@ struct Kept(Arc<Mutex<Vec<u8>>>);
 
 impl Kept {
     fn text(&self) -> String {
-        self.0.lock().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+        self.0
+            .lock()
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            .unwrap_or_default()
     }
 }
 
 impl Write for Kept {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().map_err(|_| std::io::Error::other("poisoned"))?.extend_from_slice(bytes);
+        self.0
+            .lock()
+            .map_err(|_| std::io::Error::other("poisoned"))?
+            .extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
@@ -61,18 +67,44 @@ impl Tidewater {
             output_width: None,
             errors_width: None,
         };
-        let status = tidewater_cli::run(std::iter::once("tidewater").chain(arguments.iter().copied()), console);
-        Answer { status, output: output.text(), errors: errors.text() }
+        let status = tidewater_cli::run(
+            std::iter::once("tidewater").chain(arguments.iter().copied()),
+            console,
+        );
+        Answer {
+            status,
+            output: output.text(),
+            errors: errors.text(),
+        }
     }
 
-    fn lines(&self, verb: &str, warehouse: &Path, table: &str, arguments: &[&str], stdin: &str) -> Result<Vec<Value>> {
+    fn lines(
+        &self,
+        verb: &str,
+        warehouse: &Path,
+        table: &str,
+        arguments: &[&str],
+        stdin: &str,
+    ) -> Result<Vec<Value>> {
         let warehouse = warehouse.to_string_lossy();
-        let mut all = vec![verb, "--warehouse", &warehouse, "--table", table, "--threads", "2"];
+        let mut all = vec![
+            verb,
+            "--warehouse",
+            &warehouse,
+            "--table",
+            table,
+            "--threads",
+            "2",
+        ];
         all.extend_from_slice(arguments);
         let answer = self.run(&all, stdin);
         if answer.status != 0 && !(verb == "verify" && answer.status == FAULTS) {
             let message = format!("status {}: {}", answer.status, answer.errors);
-            return Err(PeerError::Refused { engine: "tidewater", verb: verb.to_owned(), message });
+            return Err(PeerError::Refused {
+                engine: "tidewater",
+                verb: verb.to_owned(),
+                message,
+            });
         }
         Ok(parse_lines(&answer.output)?)
     }
@@ -84,16 +116,37 @@ impl Engine for Tidewater {
     }
 
     fn create(&mut self, warehouse: &Path, table: &str, schema: &Value) -> Result<()> {
-        self.lines("create", warehouse, table, &["--schema", &schema.to_string()], "").map(drop)
+        self.lines(
+            "create",
+            warehouse,
+            table,
+            &["--schema", &schema.to_string()],
+            "",
+        )
+        .map(drop)
     }
 
     fn write(&mut self, warehouse: &Path, table: &str, lines: &[Value]) -> Result<()> {
         let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-        self.lines("write", warehouse, table, &["--commit-user", "tidewater"], &text).map(drop)
+        self.lines(
+            "write",
+            warehouse,
+            table,
+            &["--commit-user", "tidewater"],
+            &text,
+        )
+        .map(drop)
     }
 
     fn compact(&mut self, warehouse: &Path, table: &str, mode: &str) -> Result<()> {
-        self.lines("compact", warehouse, table, &["--commit-user", "tidewater", "--mode", mode], "").map(drop)
+        self.lines(
+            "compact",
+            warehouse,
+            table,
+            &["--commit-user", "tidewater", "--mode", mode],
+            "",
+        )
+        .map(drop)
     }
 
     fn read(&mut self, warehouse: &Path, table: &str, snapshot: Option<i64>) -> Result<Vec<Value>> {

@@ -29,7 +29,11 @@ pub struct WarehouseArgs {
     #[arg(long, value_name = "DIR")]
     pub warehouse: String,
     /// Option of the catalog or its store, such as the endpoint of an object store; may be repeated
-    #[arg(long = "catalog-option", value_name = "KEY=VALUE", allow_hyphen_values = true)]
+    #[arg(
+        long = "catalog-option",
+        value_name = "KEY=VALUE",
+        allow_hyphen_values = true
+    )]
     pub catalog_options: Vec<KeyValue>,
 }
 
@@ -60,8 +64,14 @@ impl TableArgs {
     /// # Errors
     /// [`CliError::NotBuilt`].
     pub fn refuse_later_features(&self) -> Result<()> {
-        if self.branch.as_deref().is_some_and(|branch| branch != "main") {
-            return Err(CliError::not_built("reading and writing branches (--branch)"));
+        if self
+            .branch
+            .as_deref()
+            .is_some_and(|branch| branch != "main")
+        {
+            return Err(CliError::not_built(
+                "reading and writing branches (--branch)",
+            ));
         }
         if let Some((_, system)) = self.table.object.split_once('$') {
             return Err(CliError::not_built(format!("the system table ${system}")));
@@ -72,7 +82,10 @@ impl TableArgs {
 
 /// The pairs as a map; of several with one key the last counts.
 pub(crate) fn pairs(options: &[KeyValue]) -> BTreeMap<String, String> {
-    options.iter().map(|pair| (pair.key.clone(), pair.value.clone())).collect()
+    options
+        .iter()
+        .map(|pair| (pair.key.clone(), pair.value.clone()))
+        .collect()
 }
 
 /// `DB.TABLE`.
@@ -89,9 +102,10 @@ impl FromStr for TableName {
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text.split_once('.') {
-            Some((database, object)) if !database.is_empty() && !object.is_empty() => {
-                Ok(Self { database: database.to_owned(), object: object.to_owned() })
-            }
+            Some((database, object)) if !database.is_empty() && !object.is_empty() => Ok(Self {
+                database: database.to_owned(),
+                object: object.to_owned(),
+            }),
             _ => Err("a table is named DB.TABLE".to_owned()),
         }
     }
@@ -117,7 +131,10 @@ impl FromStr for KeyValue {
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text.split_once('=') {
-            Some((key, value)) if !key.is_empty() => Ok(Self { key: key.to_owned(), value: value.to_owned() }),
+            Some((key, value)) if !key.is_empty() => Ok(Self {
+                key: key.to_owned(),
+                value: value.to_owned(),
+            }),
             _ => Err("an option is written KEY=VALUE".to_owned()),
         }
     }
@@ -142,8 +159,13 @@ impl FromStr for ByteSize {
             "t" | "tb" | "tib" => 1 << 40,
             _ => return Err("a size is a number and b, k, m, g or t".to_owned()),
         };
-        let number: usize = number.parse().map_err(|_| "a size begins with a number".to_owned())?;
-        number.checked_mul(unit).map(Self).ok_or_else(|| "the size is too large".to_owned())
+        let number: usize = number
+            .parse()
+            .map_err(|_| "a size begins with a number".to_owned())?;
+        number
+            .checked_mul(unit)
+            .map(Self)
+            .ok_or_else(|| "the size is too large".to_owned())
     }
 }
 
@@ -152,7 +174,8 @@ impl FromStr for ByteSize {
 /// # Errors
 /// [`CliError::Usage`] naming the option if it is none.
 pub(crate) fn json_argument(option: &str, text: &str) -> Result<serde_json::Value> {
-    serde_json::from_str(text).map_err(|error| CliError::usage(format!("{option}: not json ({error}): {text}")))
+    serde_json::from_str(text)
+        .map_err(|error| CliError::usage(format!("{option}: not json ({error}): {text}")))
 }
 
 /// Positions of the columns that `--project a,b` names.
@@ -160,12 +183,17 @@ pub(crate) fn json_argument(option: &str, text: &str) -> Result<serde_json::Valu
 /// # Errors
 /// [`TypeError::UnknownColumn`].
 pub(crate) fn projection(project: &str) -> Vec<String> {
-    project.split(',').map(|name| name.trim().to_owned()).collect()
+    project
+        .split(',')
+        .map(|name| name.trim().to_owned())
+        .collect()
 }
 
 /// The error for a column that is not there.
 pub(crate) fn unknown_column(name: &str) -> CliError {
-    CliError::Type(TypeError::UnknownColumn { name: name.to_owned() })
+    CliError::Type(TypeError::UnknownColumn {
+        name: name.to_owned(),
+    })
 }
 
 #[cfg(test)]
@@ -178,10 +206,22 @@ mod tests {
         assert_eq!("4096".parse(), Ok(ByteSize(4096)));
         assert_eq!("1 g".parse(), Ok(ByteSize(1 << 30)));
         assert!("g".parse::<ByteSize>().is_err() && "1x".parse::<ByteSize>().is_err());
-        assert!("99999999999999999999".parse::<ByteSize>().is_err() && "99999999999t".parse::<ByteSize>().is_err());
-        assert_eq!("a=b=c".parse(), Ok(KeyValue { key: "a".into(), value: "b=c".into() }));
+        assert!(
+            "99999999999999999999".parse::<ByteSize>().is_err()
+                && "99999999999t".parse::<ByteSize>().is_err()
+        );
+        assert_eq!(
+            "a=b=c".parse(),
+            Ok(KeyValue {
+                key: "a".into(),
+                value: "b=c".into()
+            })
+        );
         assert!("a".parse::<KeyValue>().is_err() && "=a".parse::<KeyValue>().is_err());
-        assert_eq!("db.t$files".parse::<TableName>().unwrap().to_string(), "db.t$files");
+        assert_eq!(
+            "db.t$files".parse::<TableName>().unwrap().to_string(),
+            "db.t$files"
+        );
         assert!("t".parse::<TableName>().is_err() && ".t".parse::<TableName>().is_err());
     }
 }

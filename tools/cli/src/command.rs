@@ -11,7 +11,12 @@ use crate::verbs;
 /// 2 wrong usage, 3 faults found by verify, 64 not built yet. On failure the last line of standard error is
 /// {"error":CLASS,"message":TEXT}. RUST_LOG=info shows what happens.
 #[derive(Debug, Parser)]
-#[command(name = "tidewater", version, args_override_self = true, disable_help_subcommand = true)]
+#[command(
+    name = "tidewater",
+    version,
+    args_override_self = true,
+    disable_help_subcommand = true
+)]
 pub(crate) struct Command {
     #[command(flatten)]
     pub(crate) global: GlobalArgs,
@@ -116,9 +121,21 @@ mod tests {
         let command = Command::command();
         command.clone().debug_assert();
         for verb in command.get_subcommands() {
-            assert!(verb.get_about().is_some(), "{} has no text", verb.get_name());
-            for argument in verb.get_arguments().filter(|argument| !argument.is_hide_set()) {
-                assert!(argument.get_help().is_some(), "{} {} has no text", verb.get_name(), argument.get_id());
+            assert!(
+                verb.get_about().is_some(),
+                "{} has no text",
+                verb.get_name()
+            );
+            for argument in verb
+                .get_arguments()
+                .filter(|argument| !argument.is_hide_set())
+            {
+                assert!(
+                    argument.get_help().is_some(),
+                    "{} {} has no text",
+                    verb.get_name(),
+                    argument.get_id()
+                );
             }
         }
     }
@@ -126,18 +143,47 @@ mod tests {
     #[test]
     fn options_take_their_value_behind_a_blank_or_an_equals_sign() {
         let both = [
-            vec!["tidewater", "read", "--warehouse", "w", "--table", "db.t", "--limit", "5", "--kinds", "true"],
-            vec!["tidewater", "read", "--warehouse=w", "--table=db.t", "--limit=5", "--kinds=true"],
+            vec![
+                "tidewater",
+                "read",
+                "--warehouse",
+                "w",
+                "--table",
+                "db.t",
+                "--limit",
+                "5",
+                "--kinds",
+                "true",
+            ],
+            vec![
+                "tidewater",
+                "read",
+                "--warehouse=w",
+                "--table=db.t",
+                "--limit=5",
+                "--kinds=true",
+            ],
         ];
         for arguments in both {
-            let Verb::Read(read) = Command::try_parse_from(arguments).unwrap().verb else { panic!() };
+            let Verb::Read(read) = Command::try_parse_from(arguments).unwrap().verb else {
+                panic!()
+            };
             assert_eq!((read.limit, read.kinds), (Some(5), true));
         }
     }
 
     #[test]
     fn verbs_that_wait_take_any_arguments() {
-        let command = Command::try_parse_from(["tidewater", "tag", "create", "--name", "x", "--retain", "3 d"]).unwrap();
+        let command = Command::try_parse_from([
+            "tidewater",
+            "tag",
+            "create",
+            "--name",
+            "x",
+            "--retain",
+            "3 d",
+        ])
+        .unwrap();
         assert_eq!(command.verb.later(), Some("tag"));
     }
 }

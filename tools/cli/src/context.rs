@@ -17,8 +17,18 @@ pub(crate) struct Context {
 
 impl Context {
     /// The streams of `console`, bar the one for errors, which the caller keeps.
-    pub(crate) fn new(global: &GlobalArgs, input: Box<dyn BufRead + Send>, output: Output, progress_width: Option<usize>) -> Self {
-        Self { input, output, engine: Engine::new(global), progress_width }
+    pub(crate) fn new(
+        global: &GlobalArgs,
+        input: Box<dyn BufRead + Send>,
+        output: Output,
+        progress_width: Option<usize>,
+    ) -> Self {
+        Self {
+            input,
+            output,
+            engine: Engine::new(global),
+            progress_width,
+        }
     }
 
     /// How answers are shown on `console`.
@@ -31,7 +41,9 @@ impl Context {
 
     /// A progress line on the terminal, if there is one.
     pub(crate) fn progress(&self, what: &'static str) -> Progress {
-        let terminal = self.progress_width.map(|width| (Box::new(stderr()) as Box<dyn std::io::Write + Send>, width));
+        let terminal = self
+            .progress_width
+            .map(|width| (Box::new(stderr()) as Box<dyn std::io::Write + Send>, width));
         Progress::start(self.engine.env().clone(), terminal, what)
     }
 }

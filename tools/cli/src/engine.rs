@@ -20,8 +20,14 @@ pub(crate) struct Engine {
 impl Engine {
     /// Starts the threads that the arguments ask for.
     pub(crate) fn new(global: &GlobalArgs) -> Self {
-        let cpu = global.threads.map_or_else(CpuPool::with_all_cores, CpuPool::new);
-        Self { env: Env::system(), cpu, memory: MemoryBudget::new(global.memory.0) }
+        let cpu = global
+            .threads
+            .map_or_else(CpuPool::with_all_cores, CpuPool::new);
+        Self {
+            env: Env::system(),
+            cpu,
+            memory: MemoryBudget::new(global.memory.0),
+        }
     }
 
     /// The clock.
@@ -41,19 +47,34 @@ impl Engine {
     /// When there is no such table, or it needs what is not built yet.
     pub(crate) async fn table(&self, args: &TableArgs) -> Result<Table> {
         args.refuse_later_features()?;
-        let table = self.catalog(&args.location).await?.get_table(&identifier(args)).await?;
+        let table = self
+            .catalog(&args.location)
+            .await?
+            .get_table(&identifier(args))
+            .await?;
         let options = args.dynamic_options();
-        Ok(if options.is_empty() { table } else { table.with_options(&options)? })
+        Ok(if options.is_empty() {
+            table
+        } else {
+            table.with_options(&options)?
+        })
     }
 
     /// Creates database and table; the answer is the table's schema.
     ///
     /// # Errors
     /// When the definition is refused, or the table exists and that is not fine.
-    pub(crate) async fn create_table(&self, args: &TableArgs, definition: SchemaDefinition, if_not_exists: bool) -> Result<Arc<TableSchema>> {
+    pub(crate) async fn create_table(
+        &self,
+        args: &TableArgs,
+        definition: SchemaDefinition,
+        if_not_exists: bool,
+    ) -> Result<Arc<TableSchema>> {
         let catalog = self.catalog(&args.location).await?;
         catalog.create_database(&args.table.database, true).await?;
-        catalog.create_table(&identifier(args), definition, if_not_exists).await?;
+        catalog
+            .create_table(&identifier(args), definition, if_not_exists)
+            .await?;
         self.latest_schema(args).await
     }
 
@@ -70,7 +91,11 @@ impl Engine {
     ///
     /// # Errors
     /// When a change is refused.
-    pub(crate) async fn alter_table(&self, args: &TableArgs, changes: &[SchemaChange]) -> Result<Arc<TableSchema>> {
+    pub(crate) async fn alter_table(
+        &self,
+        args: &TableArgs,
+        changes: &[SchemaChange],
+    ) -> Result<Arc<TableSchema>> {
         let catalog = self.catalog(&args.location).await?;
         Ok(catalog.alter_table(&identifier(args), changes).await?)
     }
@@ -80,7 +105,11 @@ impl Engine {
     /// # Errors
     /// When there is no such table.
     pub(crate) async fn drop_table(&self, args: &TableArgs) -> Result<()> {
-        Ok(self.catalog(&args.location).await?.drop_table(&identifier(args), false).await?)
+        Ok(self
+            .catalog(&args.location)
+            .await?
+            .drop_table(&identifier(args), false)
+            .await?)
     }
 
     /// `db.table` of every table.

@@ -49,7 +49,10 @@ pub enum CliError {
     Catalog(#[from] tidewater_catalog::CatalogError),
     /// A file named on the command line cannot be read.
     #[error("cannot read {path}")]
-    Read { path: String, source: std::io::Error },
+    Read {
+        path: String,
+        source: std::io::Error,
+    },
     /// Standard input failed or is not UTF-8.
     #[error("standard input, line {line}")]
     Input { line: u64, source: std::io::Error },
@@ -89,7 +92,9 @@ impl CliError {
             Self::Store(source) => source.kind(),
             Self::Table(source) => source.kind(),
             Self::Catalog(source) => source.kind(),
-            Self::Read { source, .. } if source.kind() == std::io::ErrorKind::NotFound => ErrorKind::NotFound,
+            Self::Read { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
+                ErrorKind::NotFound
+            }
             Self::Read { .. } | Self::Output(_) => ErrorKind::Unavailable,
             Self::Arrow(_) => ErrorKind::Internal,
             Self::AtLine { source, .. } => source.kind(),
@@ -156,17 +161,25 @@ mod tests {
     fn what_is_not_built_exits_64_and_wrong_usage_2() {
         let error = CliError::not_built("tag");
         assert_eq!((error.exit_status(), error.class()), (64, "Unsupported"));
-        assert_eq!(error.json_line(), r#"{"error":"Unsupported","message":"tag is not built yet"}"#);
+        assert_eq!(
+            error.json_line(),
+            r#"{"error":"Unsupported","message":"tag is not built yet"}"#
+        );
         assert_eq!(CliError::usage("--table is needed").exit_status(), 2);
     }
 
     #[test]
     fn the_message_tells_the_chain_once() {
         let source = std::io::Error::new(std::io::ErrorKind::NotFound, "no such file");
-        let error = CliError::Read { path: "s.json".into(), source };
+        let error = CliError::Read {
+            path: "s.json".into(),
+            source,
+        };
         assert_eq!(error.message(), "cannot read s.json: no such file");
         assert_eq!((error.class(), error.exit_status()), ("NotFound", 1));
-        let json = CliError::Json(JsonError::Filter { what: "needs \"op\"".into() });
+        let json = CliError::Json(JsonError::Filter {
+            what: "needs \"op\"".into(),
+        });
         assert_eq!(json.message(), "filter: needs \"op\"");
     }
 }

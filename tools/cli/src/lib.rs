@@ -28,7 +28,9 @@ use std::process::ExitCode;
 use clap::Parser;
 
 pub use self::console::Console;
-pub use self::error::{CliError, EXIT_DONE, EXIT_FAILED, EXIT_FAULTS, EXIT_UNSUPPORTED, EXIT_USAGE};
+pub use self::error::{
+    CliError, EXIT_DONE, EXIT_FAILED, EXIT_FAULTS, EXIT_UNSUPPORTED, EXIT_USAGE,
+};
 
 use self::command::Command;
 use self::context::Context;
@@ -52,13 +54,24 @@ where
         }
         Err(help) => {
             // Nobody is left to tell if help cannot be printed.
-            let printed = write!(console.output, "{}", help.render()).and_then(|()| console.output.flush());
-            return if printed.is_ok() { EXIT_DONE } else { EXIT_FAILED };
+            let printed =
+                write!(console.output, "{}", help.render()).and_then(|()| console.output.flush());
+            return if printed.is_ok() {
+                EXIT_DONE
+            } else {
+                EXIT_FAILED
+            };
         }
     };
     let mode = Context::mode_of(&command.global, &console);
     let human = console.errors_width.is_some() && !command.global.json;
-    let Console { input, output, mut errors, errors_width, .. } = console;
+    let Console {
+        input,
+        output,
+        mut errors,
+        errors_width,
+        ..
+    } = console;
     let output = Output::new(output, mode);
     match carry_out(command, input, output, errors_width) {
         Ok(status) => status,
@@ -67,12 +80,20 @@ where
     }
 }
 
-fn carry_out(command: Command, input: Box<dyn std::io::BufRead + Send>, output: Output, progress_width: Option<usize>) -> Result<u8> {
+fn carry_out(
+    command: Command,
+    input: Box<dyn std::io::BufRead + Send>,
+    output: Output,
+    progress_width: Option<usize>,
+) -> Result<u8> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
-        .map_err(|source| CliError::Read { path: "the threads of this process".to_owned(), source })?;
+        .map_err(|source| CliError::Read {
+            path: "the threads of this process".to_owned(),
+            source,
+        })?;
     let mut context = Context::new(&command.global, input, output, progress_width);
     let outcome = runtime.block_on(verbs::run(command.verb, &mut context));
     // What was printed before a failure stays printed.
@@ -82,9 +103,17 @@ fn carry_out(command: Command, input: Box<dyn std::io::BufRead + Send>, output: 
 
 /// Says how a call failed; for scripts as the last line.
 fn report(error: &CliError, errors: &mut dyn Write, human: bool) -> u8 {
-    let text = if human { format!("error: {}", error.message()) } else { error.json_line() };
+    let text = if human {
+        format!("error: {}", error.message())
+    } else {
+        error.json_line()
+    };
     let usage = matches!(error, CliError::Usage { .. }) && !human;
-    let said = if usage { writeln!(errors, "{}\n{text}", error.message()) } else { writeln!(errors, "{text}") };
+    let said = if usage {
+        writeln!(errors, "{}\n{text}", error.message())
+    } else {
+        writeln!(errors, "{text}")
+    };
     // The status still tells when nothing can be said.
     said.and_then(|()| errors.flush()).unwrap_or_default();
     error.exit_status()

@@ -1,8 +1,6 @@
 //! Decimals: change of scale with HALF_UP rounding, and decimal text.
 //! Source: Paimon `data/Decimal.java#fromBigDecimal`, spec 02a §6.3.
 
-use std::fmt::Write;
-
 use crate::datum::fits_precision;
 
 /// `10^exponent`, for the exponents that fit.
@@ -11,7 +9,12 @@ pub(crate) fn power_of_ten(exponent: u32) -> Option<i128> {
 }
 
 /// The value at another scale, rounded half away from zero; `None` when it has more digits than `precision`.
-pub(crate) fn rescale(unscaled: i128, from_scale: u8, to_precision: u8, to_scale: u8) -> Option<i128> {
+pub(crate) fn rescale(
+    unscaled: i128,
+    from_scale: u8,
+    to_precision: u8,
+    to_scale: u8,
+) -> Option<i128> {
     let moved = if to_scale >= from_scale {
         let factor = power_of_ten(u32::from(to_scale - from_scale))?;
         unscaled.checked_mul(factor)?
@@ -25,7 +28,12 @@ pub(crate) fn rescale(unscaled: i128, from_scale: u8, to_precision: u8, to_scale
 }
 
 /// The value at another scale if that loses nothing.
-pub(crate) fn rescale_exact(unscaled: i128, from_scale: u8, to_precision: u8, to_scale: u8) -> Option<i128> {
+pub(crate) fn rescale_exact(
+    unscaled: i128,
+    from_scale: u8,
+    to_precision: u8,
+    to_scale: u8,
+) -> Option<i128> {
     if to_scale < from_scale {
         let divisor = power_of_ten(u32::from(from_scale - to_scale));
         if divisor.is_none_or(|divisor| unscaled % divisor != 0) && unscaled != 0 {
@@ -39,7 +47,11 @@ pub(crate) fn rescale_exact(unscaled: i128, from_scale: u8, to_precision: u8, to
 fn divide_half_up(value: i128, divisor: i128) -> i128 {
     let quotient = value / divisor;
     let remainder = (value % divisor).unsigned_abs();
-    if remainder >= divisor.unsigned_abs() - remainder { quotient + value.signum() } else { quotient }
+    if remainder >= divisor.unsigned_abs() - remainder {
+        quotient + value.signum()
+    } else {
+        quotient
+    }
 }
 
 /// The integer part, cut toward zero.
@@ -48,31 +60,18 @@ pub(crate) fn truncate_to_integer(unscaled: i128, scale: u8) -> i128 {
 }
 
 /// The nearest double, by the arithmetic Java uses: up to 18 digits by dividing two doubles, beyond by parsing.
-#[expect(clippy::cast_precision_loss, reason = "rounding to the nearest double is what the cast does")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "rounding to the nearest double is what the cast does"
+)]
 pub(crate) fn to_f64(unscaled: i128, precision: u8, scale: u8) -> f64 {
     if precision <= 18
         && let Some(divisor) = power_of_ten(u32::from(scale))
     {
         return unscaled as f64 / divisor as f64;
     }
-    let mut text = String::new();
-    let _ = write!(text, "{unscaled}e-{scale}");
     // The text is a number by construction.
-    text.parse().unwrap_or(f64::NAN)
-}
-
-/// Appends the value as plain digits with exactly `scale` of them after the point.
-pub(crate) fn push_decimal(out: &mut String, unscaled: i128, scale: u8) {
-    if unscaled < 0 {
-        out.push('-');
-    }
-    let digits = unscaled.unsigned_abs();
-    let divisor = power_of_ten(u32::from(scale)).map_or(u128::MAX, i128::unsigned_abs);
-    let _ = if scale == 0 {
-        write!(out, "{digits}")
-    } else {
-        write!(out, "{}.{:0width$}", digits / divisor, digits % divisor, width = usize::from(scale))
-    };
+    format!("{unscaled}e-{scale}").parse().unwrap_or(f64::NAN)
 }
 
 /// Text that is no decimal number.
@@ -82,7 +81,11 @@ pub(crate) struct NotADecimal;
 /// Reads `[+-]digits[.digits][(e|E)[+-]digits]`, rounds half up to `scale`.
 ///
 /// `Ok(None)` when the number has more digits than `precision`.
-pub(crate) fn parse_decimal(text: &str, precision: u8, scale: u8) -> Result<Option<i128>, NotADecimal> {
+pub(crate) fn parse_decimal(
+    text: &str,
+    precision: u8,
+    scale: u8,
+) -> Result<Option<i128>, NotADecimal> {
     let number = DecimalText::parse(text)?;
     Ok(number.round(precision, scale))
 }
@@ -105,7 +108,10 @@ impl<'a> DecimalText<'a> {
         let (mantissa, exponent) = match rest.iter().position(|byte| matches!(byte, b'e' | b'E')) {
             Some(at) => {
                 let (mantissa, exponent) = rest.split_at_checked(at).ok_or(NotADecimal)?;
-                (mantissa, parse_exponent(exponent.get(1..).ok_or(NotADecimal)?)?)
+                (
+                    mantissa,
+                    parse_exponent(exponent.get(1..).ok_or(NotADecimal)?)?,
+                )
             }
             None => (rest, 0),
         };
@@ -120,14 +126,25 @@ impl<'a> DecimalText<'a> {
         if digits == 0 || !whole.iter().chain(fraction).all(u8::is_ascii_digit) {
             return Err(NotADecimal);
         }
-        Ok(Self { negative, whole, fraction, exponent })
+        Ok(Self {
+            negative,
+            whole,
+            fraction,
+            exponent,
+        })
     }
 
     fn round(&self, precision: u8, scale: u8) -> Option<i128> {
         // Digits that stay: those before the point once it stands `scale` places further right.
         let whole_len = i64::try_from(self.whole.len()).unwrap_or(i64::MAX);
-        let keep = whole_len.saturating_add(self.exponent).saturating_add(i64::from(scale));
-        let mut digits = self.whole.iter().chain(self.fraction).map(|byte| i128::from(byte - b'0'));
+        let keep = whole_len
+            .saturating_add(self.exponent)
+            .saturating_add(i64::from(scale));
+        let mut digits = self
+            .whole
+            .iter()
+            .chain(self.fraction)
+            .map(|byte| i128::from(byte - b'0'));
         let mut value = 0_i128;
         let mut taken = 0_i64;
         while taken < keep {
@@ -161,6 +178,8 @@ fn parse_exponent(text: &[u8]) -> Result<i64, NotADecimal> {
         return Err(NotADecimal);
     }
     // Java's exponents are ints; beyond, a saturated one gives the same zero or overflow.
-    let value = digits.iter().fold(0_i64, |value, digit| (value * 10 + i64::from(digit - b'0')).min(1 << 40));
+    let value = digits.iter().fold(0_i64, |value, digit| {
+        (value * 10 + i64::from(digit - b'0')).min(1 << 40)
+    });
     Ok(if negative { -value } else { value })
 }

@@ -1,3 +1,5 @@
+//! Types against the vectors of Java 1.3.1.
+
 use serde_json::Value;
 
 use super::*;

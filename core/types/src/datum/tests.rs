@@ -1,3 +1,5 @@
+//! Order, equality and Arrow round trips of single values.
+
 use arrow_array::Array;
 use proptest::prelude::*;
 

@@ -1,3 +1,5 @@
+//! Text forms of values, there and back.
+
 use proptest::prelude::*;
 
 use super::*;

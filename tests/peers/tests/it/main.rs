@@ -6,7 +6,10 @@ use tidewater_peers::{JavaPeer, Outcome, Tidewater, play};
 use tidewater_testkit::WorkloadOptions;
 
 fn number_from_env(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name} is not a number: {text}")))
+    std::env::var(name).ok().map_or(default, |text| {
+        text.parse()
+            .unwrap_or_else(|_| panic!("{name} is not a number: {text}"))
+    })
 }
 
 fn java() -> JavaPeer {
@@ -15,16 +18,30 @@ fn java() -> JavaPeer {
 
 #[test]
 fn both_engines_write_in_turn_and_read_alike() {
-    let (first, rounds) = (number_from_env("TIDEWATER_PEER_SEED", 1), number_from_env("TIDEWATER_PEER_ROUNDS", 6));
+    let (first, rounds) = (
+        number_from_env("TIDEWATER_PEER_SEED", 1),
+        number_from_env("TIDEWATER_PEER_ROUNDS", 6),
+    );
     let mut java = java();
     let mut failures = Vec::new();
     for seed in first..first + rounds {
         let warehouse = tempfile::tempdir().unwrap();
-        match play(seed, &WorkloadOptions::default(), warehouse.path(), &mut java, &mut Tidewater) {
+        match play(
+            seed,
+            &WorkloadOptions::default(),
+            warehouse.path(),
+            &mut java,
+            &mut Tidewater,
+        ) {
             Ok(Outcome::Equal { steps }) => println!("seed {seed}: equal after {steps} steps"),
             Ok(Outcome::Different(lines)) => failures.push(lines.join("\n    ")),
             Err(error) => failures.push(format!("seed {seed}: {error}")),
         }
     }
-    assert!(failures.is_empty(), "{} of {rounds} tables differ:\n{}", failures.len(), failures.join("\n"));
+    assert!(
+        failures.is_empty(),
+        "{} of {rounds} tables differ:\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
 }

@@ -2,12 +2,14 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, Time32MillisecondType,
-    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
+    Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
+    Int64Type, Time32MillisecondType, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType,
 };
 use arrow_array::{
-    Array, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Float32Array, Float64Array, Int8Array, Int16Array, Int32Array,
-    Int64Array, OffsetSizeTrait, StringArray, Time32MillisecondArray,
+    Array, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Float32Array, Float64Array,
+    Int8Array, Int16Array, Int32Array, Int64Array, OffsetSizeTrait, StringArray,
+    Time32MillisecondArray,
 };
 use arrow_schema::{DataType as ArrowType, TimeUnit};
 use base64::Engine;
@@ -58,10 +60,25 @@ enum Cells<'a> {
     Decimal(&'a Decimal128Array, usize),
     Date(&'a Date32Array),
     Time(&'a Time32MillisecondArray),
-    Moment { values: &'a [i64], unit: TimeUnit, precision: u8, local: bool },
-    Variant { value: &'a BinaryArray, metadata: &'a BinaryArray },
-    List { offsets: &'a [i32], element: Box<Column<'a>> },
-    Map { offsets: &'a [i32], key: Box<Column<'a>>, value: Box<Column<'a>> },
+    Moment {
+        values: &'a [i64],
+        unit: TimeUnit,
+        precision: u8,
+        local: bool,
+    },
+    Variant {
+        value: &'a BinaryArray,
+        metadata: &'a BinaryArray,
+    },
+    List {
+        offsets: &'a [i32],
+        element: Box<Column<'a>>,
+    },
+    Map {
+        offsets: &'a [i32],
+        key: Box<Column<'a>>,
+        value: Box<Column<'a>>,
+    },
     Row(Vec<(Vec<u8>, Column<'a>)>),
 }
 
@@ -82,43 +99,96 @@ impl<'a> Column<'a> {
         let mismatch = || TypeError::mismatch(data_type, array.data_type());
         let cells = match &data_type.kind {
             TypeKind::Boolean => Cells::Boolean(array.as_boolean_opt().ok_or_else(mismatch)?),
-            TypeKind::TinyInt => Cells::Int8(array.as_primitive_opt::<Int8Type>().ok_or_else(mismatch)?),
-            TypeKind::SmallInt => Cells::Int16(array.as_primitive_opt::<Int16Type>().ok_or_else(mismatch)?),
-            TypeKind::Int => Cells::Int32(array.as_primitive_opt::<Int32Type>().ok_or_else(mismatch)?),
-            TypeKind::BigInt => Cells::Int64(array.as_primitive_opt::<Int64Type>().ok_or_else(mismatch)?),
-            TypeKind::Float => Cells::Float32(array.as_primitive_opt::<Float32Type>().ok_or_else(mismatch)?),
-            TypeKind::Double => Cells::Float64(array.as_primitive_opt::<Float64Type>().ok_or_else(mismatch)?),
-            TypeKind::Char(_) | TypeKind::VarChar(_) => Cells::Text(array.as_string_opt::<i32>().ok_or_else(mismatch)?),
-            TypeKind::Binary(_) | TypeKind::VarBinary(_) => Cells::Bytes(binary(array).ok_or_else(mismatch)?),
-            TypeKind::Decimal { scale, .. } => {
-                Cells::Decimal(array.as_primitive_opt::<Decimal128Type>().ok_or_else(mismatch)?, usize::from(*scale))
+            TypeKind::TinyInt => {
+                Cells::Int8(array.as_primitive_opt::<Int8Type>().ok_or_else(mismatch)?)
             }
-            TypeKind::Date => Cells::Date(array.as_primitive_opt::<Date32Type>().ok_or_else(mismatch)?),
-            TypeKind::Time(_) => Cells::Time(array.as_primitive_opt::<Time32MillisecondType>().ok_or_else(mismatch)?),
+            TypeKind::SmallInt => {
+                Cells::Int16(array.as_primitive_opt::<Int16Type>().ok_or_else(mismatch)?)
+            }
+            TypeKind::Int => {
+                Cells::Int32(array.as_primitive_opt::<Int32Type>().ok_or_else(mismatch)?)
+            }
+            TypeKind::BigInt => {
+                Cells::Int64(array.as_primitive_opt::<Int64Type>().ok_or_else(mismatch)?)
+            }
+            TypeKind::Float => Cells::Float32(
+                array
+                    .as_primitive_opt::<Float32Type>()
+                    .ok_or_else(mismatch)?,
+            ),
+            TypeKind::Double => Cells::Float64(
+                array
+                    .as_primitive_opt::<Float64Type>()
+                    .ok_or_else(mismatch)?,
+            ),
+            TypeKind::Char(_) | TypeKind::VarChar(_) => {
+                Cells::Text(array.as_string_opt::<i32>().ok_or_else(mismatch)?)
+            }
+            TypeKind::Binary(_) | TypeKind::VarBinary(_) => {
+                Cells::Bytes(binary(array).ok_or_else(mismatch)?)
+            }
+            TypeKind::Decimal { scale, .. } => Cells::Decimal(
+                array
+                    .as_primitive_opt::<Decimal128Type>()
+                    .ok_or_else(mismatch)?,
+                usize::from(*scale),
+            ),
+            TypeKind::Date => Cells::Date(
+                array
+                    .as_primitive_opt::<Date32Type>()
+                    .ok_or_else(mismatch)?,
+            ),
+            TypeKind::Time(_) => Cells::Time(
+                array
+                    .as_primitive_opt::<Time32MillisecondType>()
+                    .ok_or_else(mismatch)?,
+            ),
             TypeKind::Timestamp(precision) | TypeKind::TimestampLtz(precision) => {
                 let (values, unit) = moments(array).ok_or_else(mismatch)?;
-                Cells::Moment { values, unit, precision: *precision, local: matches!(data_type.kind, TypeKind::TimestampLtz(_)) }
+                Cells::Moment {
+                    values,
+                    unit,
+                    precision: *precision,
+                    local: matches!(data_type.kind, TypeKind::TimestampLtz(_)),
+                }
             }
             TypeKind::Variant => {
                 let row = array.as_struct_opt().ok_or_else(mismatch)?;
-                let part = |name| row.column_by_name(name).and_then(|part| binary(part)).ok_or_else(mismatch);
-                Cells::Variant { value: part("value")?, metadata: part("metadata")? }
+                let part = |name| {
+                    row.column_by_name(name)
+                        .and_then(|part| binary(part))
+                        .ok_or_else(mismatch)
+                };
+                Cells::Variant {
+                    value: part("value")?,
+                    metadata: part("metadata")?,
+                }
             }
             TypeKind::Array(element) => {
                 let list = array.as_list_opt::<i32>().ok_or_else(mismatch)?;
-                Cells::List { offsets: list.value_offsets(), element: Box::new(Self::bind(list.values(), element)?) }
+                Cells::List {
+                    offsets: list.value_offsets(),
+                    element: Box::new(Self::bind(list.values(), element)?),
+                }
             }
-            TypeKind::Map(key, value) => Self::bind_map(array, key, value).and_then(|cells| cells.ok_or_else(mismatch))?,
-            TypeKind::Multiset(element) => {
-                Self::bind_map(array, element, &DataType::int()).and_then(|cells| cells.ok_or_else(mismatch))?
+            TypeKind::Map(key, value) => {
+                Self::bind_map(array, key, value).and_then(|cells| cells.ok_or_else(mismatch))?
             }
+            TypeKind::Multiset(element) => Self::bind_map(array, element, &DataType::int())
+                .and_then(|cells| cells.ok_or_else(mismatch))?,
             TypeKind::Row(row) => Cells::Row(Self::bind_row(array, row)?.ok_or_else(mismatch)?),
         };
         Ok(Self { array, cells })
     }
 
-    fn bind_map(array: &'a dyn Array, key: &DataType, value: &DataType) -> Result<Option<Cells<'a>>> {
-        let Some(map) = array.as_map_opt() else { return Ok(None) };
+    fn bind_map(
+        array: &'a dyn Array,
+        key: &DataType,
+        value: &DataType,
+    ) -> Result<Option<Cells<'a>>> {
+        let Some(map) = array.as_map_opt() else {
+            return Ok(None);
+        };
         Ok(Some(Cells::Map {
             offsets: map.value_offsets(),
             key: Box::new(Self::bind(map.keys(), key)?),
@@ -127,12 +197,22 @@ impl<'a> Column<'a> {
     }
 
     fn bind_row(array: &'a dyn Array, row: &RowType) -> Result<Option<Vec<(Vec<u8>, Column<'a>)>>> {
-        let Some(parts) = array.as_struct_opt() else { return Ok(None) };
+        let Some(parts) = array.as_struct_opt() else {
+            return Ok(None);
+        };
         if parts.num_columns() != row.len() {
             return Ok(None);
         }
         let bound = row.fields.iter().zip(parts.columns());
-        bound.map(|(field, part)| Ok((name_prefix(&field.name), Self::bind(part, &field.data_type)?))).collect::<Result<_>>().map(Some)
+        bound
+            .map(|(field, part)| {
+                Ok((
+                    name_prefix(&field.name),
+                    Self::bind(part, &field.data_type)?,
+                ))
+            })
+            .collect::<Result<_>>()
+            .map(Some)
     }
 
     /// Whether the value at `row` is null.
@@ -143,7 +223,9 @@ impl<'a> Column<'a> {
     /// The text at `row`, for columns of text.
     pub(super) fn text(&self, row: usize) -> Option<&'a str> {
         match &self.cells {
-            Cells::Text(array) if row < array.len() && array.is_valid(row) => Some(array.value(row)),
+            Cells::Text(array) if row < array.len() && array.is_valid(row) => {
+                Some(array.value(row))
+            }
             _ => None,
         }
     }
@@ -158,7 +240,9 @@ impl<'a> Column<'a> {
             return Ok(());
         }
         match &self.cells {
-            Cells::Boolean(array) => out.extend_from_slice(if array.value(row) { b"true" } else { b"false" }),
+            Cells::Boolean(array) => {
+                out.extend_from_slice(if array.value(row) { b"true" } else { b"false" })
+            }
             Cells::Int8(array) => write_i64(out, i64::from(array.value(row))),
             Cells::Int16(array) => write_i64(out, i64::from(array.value(row))),
             Cells::Int32(array) => write_i64(out, i64::from(array.value(row))),
@@ -171,7 +255,9 @@ impl<'a> Column<'a> {
                 STANDARD.encode_string(array.value(row), &mut scratch.base64);
                 quoted(out, |out| out.extend_from_slice(scratch.base64.as_bytes()));
             }
-            Cells::Decimal(array, scale) => quoted(out, |out| write_decimal(out, array.value(row), *scale)),
+            Cells::Decimal(array, scale) => {
+                quoted(out, |out| write_decimal(out, array.value(row), *scale))
+            }
             Cells::Date(array) => quoted(out, |out| write_date(out, i64::from(array.value(row)))),
             Cells::Time(array) => {
                 let millis = i64::from(array.value(row));
@@ -180,7 +266,12 @@ impl<'a> Column<'a> {
                     write_fraction(out, millis.rem_euclid(1000) * 1_000_000, 3);
                 });
             }
-            Cells::Moment { values, unit, precision, local } => {
+            Cells::Moment {
+                values,
+                unit,
+                precision,
+                local,
+            } => {
                 let value = values.get(row).copied().unwrap_or_default();
                 quoted(out, |out| {
                     write_timestamp(out, value, *unit, *precision);
@@ -190,7 +281,10 @@ impl<'a> Column<'a> {
                 });
             }
             Cells::Variant { value, metadata } => {
-                write_string(out, &variant_to_json(value.value(row), metadata.value(row))?);
+                write_string(
+                    out,
+                    &variant_to_json(value.value(row), metadata.value(row))?,
+                );
             }
             Cells::List { offsets, element } => {
                 out.push(b'[');
@@ -202,7 +296,11 @@ impl<'a> Column<'a> {
                 }
                 out.push(b']');
             }
-            Cells::Map { offsets, key, value } => write_map(range(offsets, row), key, value, out, scratch)?,
+            Cells::Map {
+                offsets,
+                key,
+                value,
+            } => write_map(range(offsets, row), key, value, out, scratch)?,
             Cells::Row(parts) => {
                 out.push(b'{');
                 for (index, (name, part)) in parts.iter().enumerate() {
@@ -238,7 +336,11 @@ fn write_map(
         out.push(b',');
         value.write(entry, out, scratch)?;
         out.extend_from_slice(b"],");
-        scratch.pairs.push(Pair { start, key_end, end: out.len() });
+        scratch.pairs.push(Pair {
+            start,
+            key_end,
+            end: out.len(),
+        });
     }
     let Scratch { pairs, sorted, .. } = scratch;
     if let Some(mine) = pairs.get_mut(base..) {
@@ -267,12 +369,20 @@ fn binary(array: &dyn Array) -> Option<&BinaryArray> {
 
 /// The raw integers of a timestamp array, and their unit.
 fn moments(array: &dyn Array) -> Option<(&[i64], TimeUnit)> {
-    let ArrowType::Timestamp(unit, _) = array.data_type() else { return None };
+    let ArrowType::Timestamp(unit, _) = array.data_type() else {
+        return None;
+    };
     let values = match unit {
         TimeUnit::Second => array.as_primitive_opt::<TimestampSecondType>()?.values(),
-        TimeUnit::Millisecond => array.as_primitive_opt::<TimestampMillisecondType>()?.values(),
-        TimeUnit::Microsecond => array.as_primitive_opt::<TimestampMicrosecondType>()?.values(),
-        TimeUnit::Nanosecond => array.as_primitive_opt::<TimestampNanosecondType>()?.values(),
+        TimeUnit::Millisecond => array
+            .as_primitive_opt::<TimestampMillisecondType>()?
+            .values(),
+        TimeUnit::Microsecond => array
+            .as_primitive_opt::<TimestampMicrosecondType>()?
+            .values(),
+        TimeUnit::Nanosecond => array
+            .as_primitive_opt::<TimestampNanosecondType>()?
+            .values(),
     };
     Some((values, *unit))
 }
@@ -294,7 +404,11 @@ fn write_double(out: &mut Vec<u8>, value: f64) {
     if value.is_nan() {
         out.extend_from_slice(b"\"NaN\"");
     } else if value.is_infinite() {
-        out.extend_from_slice(if value > 0.0 { b"\"Infinity\"" } else { b"\"-Infinity\"" });
+        out.extend_from_slice(if value > 0.0 {
+            b"\"Infinity\""
+        } else {
+            b"\"-Infinity\""
+        });
     } else {
         // Writing into memory does not fail.
         CompactFormatter.write_f64(out, value).unwrap_or_default();

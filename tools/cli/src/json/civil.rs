@@ -49,7 +49,10 @@ pub(super) fn write_padded(out: &mut Vec<u8>, number: u64, width: usize) {
         out.resize(start + width, b'0');
         if let Some(field) = out.get_mut(start..) {
             field.rotate_right(width - digits);
-            field.get_mut(..width - digits).unwrap_or_default().fill(b'0');
+            field
+                .get_mut(..width - digits)
+                .unwrap_or_default()
+                .fill(b'0');
         }
     }
 }
@@ -59,12 +62,21 @@ fn date_of(days: i64) -> (i64, u64, u64) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
     let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month_index = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_index + 2) / 5 + 1;
-    let month = if month_index < 10 { month_index + 3 } else { month_index - 9 };
-    (year_of_era + era * 400 + i64::from(month <= 2), month.unsigned_abs(), day.unsigned_abs())
+    let month = if month_index < 10 {
+        month_index + 3
+    } else {
+        month_index - 9
+    };
+    (
+        year_of_era + era * 400 + i64::from(month <= 2),
+        month.unsigned_abs(),
+        day.unsigned_abs(),
+    )
 }
 
 /// The day number of a date that exists.
@@ -108,7 +120,9 @@ pub(super) fn parse_date(text: &str) -> Option<i64> {
 
 /// Nanoseconds of the day of `12:34`, `12:34:56` or `12:34:56.789`.
 pub(super) fn parse_time(text: &str) -> Option<i64> {
-    let (clock, fraction) = text.split_once('.').map_or((text, None), |(clock, fraction)| (clock, Some(fraction)));
+    let (clock, fraction) = text
+        .split_once('.')
+        .map_or((text, None), |(clock, fraction)| (clock, Some(fraction)));
     let mut parts = clock.split(':');
     let (hour, minute) = (two_digits(parts.next()?)?, two_digits(parts.next()?)?);
     let second = parts.next().map(two_digits);
@@ -130,7 +144,10 @@ pub(super) fn parse_time(text: &str) -> Option<i64> {
 pub(super) fn parse_timestamp(text: &str) -> Option<(i64, i64)> {
     let (date, time) = text.split_once(['T', ' '])?;
     let nanos = parse_time(time)?;
-    Some((parse_date(date)? * SECONDS_A_DAY + nanos / 1_000_000_000, nanos % 1_000_000_000))
+    Some((
+        parse_date(date)? * SECONDS_A_DAY + nanos / 1_000_000_000,
+        nanos % 1_000_000_000,
+    ))
 }
 
 fn two_digits(text: &str) -> Option<i64> {
@@ -183,14 +200,40 @@ mod tests {
 
     #[test]
     fn texts_that_are_no_dates_or_times() {
-        for bad in ["", "2024", "2024-2-29", "2023-02-29", "2024-13-01", "2024-00-01", "20240229", "10000-01-01", "2024-02-29 ", "-", "+"] {
+        for bad in [
+            "",
+            "2024",
+            "2024-2-29",
+            "2023-02-29",
+            "2024-13-01",
+            "2024-00-01",
+            "20240229",
+            "10000-01-01",
+            "2024-02-29 ",
+            "-",
+            "+",
+        ] {
             assert_eq!(parse_date(bad), None, "{bad}");
         }
-        for bad in ["", "24:00", "12", "12:60", "12:00:60", "12:00.5", "12:00:00.", "12:00:00.1234567890", "1:00", "12:00:00:00"] {
+        for bad in [
+            "",
+            "24:00",
+            "12",
+            "12:60",
+            "12:00:60",
+            "12:00.5",
+            "12:00:00.",
+            "12:00:00.1234567890",
+            "1:00",
+            "12:00:00:00",
+        ] {
             assert_eq!(parse_time(bad), None, "{bad}");
         }
         assert_eq!(parse_time("00:00:01.5"), Some(1_500_000_000));
-        assert_eq!(parse_timestamp("1969-12-31T23:59:59.999999999"), Some((-1, 999_999_999)));
+        assert_eq!(
+            parse_timestamp("1969-12-31T23:59:59.999999999"),
+            Some((-1, 999_999_999))
+        );
         assert_eq!(parse_timestamp("2024-02-29"), None);
     }
 

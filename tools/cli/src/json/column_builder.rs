@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::builder::{
-    BinaryBuilder, BooleanBuilder, Date32Builder, Decimal128Builder, Float32Builder, Float64Builder, Int8Builder, Int16Builder,
-    Int32Builder, Int64Builder, StringBuilder, Time32MillisecondBuilder,
+    BinaryBuilder, BooleanBuilder, Date32Builder, Decimal128Builder, Float32Builder,
+    Float64Builder, Int8Builder, Int16Builder, Int32Builder, Int64Builder, StringBuilder,
+    Time32MillisecondBuilder,
 };
 use arrow_array::{
-    ArrayRef, ListArray, MapArray, StructArray, TimestampMicrosecondArray, TimestampMillisecondArray, TimestampNanosecondArray,
-    TimestampSecondArray,
+    ArrayRef, ListArray, MapArray, StructArray, TimestampMicrosecondArray,
+    TimestampMillisecondArray, TimestampNanosecondArray, TimestampSecondArray,
 };
 use arrow_buffer::{NullBufferBuilder, OffsetBuffer};
 use arrow_schema::{DataType as ArrowType, Field, Fields, TimeUnit};
@@ -41,16 +42,40 @@ enum Cells {
     Int64(Int64Builder),
     Float32(Float32Builder),
     Float64(Float64Builder),
-    Decimal { values: Decimal128Builder, precision: u8, scale: u8 },
+    Decimal {
+        values: Decimal128Builder,
+        precision: u8,
+        scale: u8,
+    },
     Text(StringBuilder),
     Bytes(BinaryBuilder),
     Date(Date32Builder),
     Time(Time32MillisecondBuilder),
-    Moment { values: Int64Builder, unit: TimeUnit, local: bool },
-    Variant { nulls: NullBufferBuilder, value: BinaryBuilder, metadata: BinaryBuilder },
-    List { nulls: NullBufferBuilder, offsets: Vec<i32>, element: Box<ColumnBuilder> },
-    Map { nulls: NullBufferBuilder, offsets: Vec<i32>, key: Box<ColumnBuilder>, value: Box<ColumnBuilder> },
-    Row { nulls: NullBufferBuilder, members: Members },
+    Moment {
+        values: Int64Builder,
+        unit: TimeUnit,
+        local: bool,
+    },
+    Variant {
+        nulls: NullBufferBuilder,
+        value: BinaryBuilder,
+        metadata: BinaryBuilder,
+    },
+    List {
+        nulls: NullBufferBuilder,
+        offsets: Vec<i32>,
+        element: Box<ColumnBuilder>,
+    },
+    Map {
+        nulls: NullBufferBuilder,
+        offsets: Vec<i32>,
+        key: Box<ColumnBuilder>,
+        value: Box<ColumnBuilder>,
+    },
+    Row {
+        nulls: NullBufferBuilder,
+        members: Members,
+    },
 }
 
 impl ColumnBuilder {
@@ -79,18 +104,37 @@ impl ColumnBuilder {
             TypeKind::Date => Cells::Date(Date32Builder::new()),
             TypeKind::Time(_) => Cells::Time(Time32MillisecondBuilder::new()),
             TypeKind::Timestamp(_) | TypeKind::TimestampLtz(_) => {
-                let ArrowType::Timestamp(unit, zone) = &arrow else { return Err(unexpected(&arrow)) };
-                Cells::Moment { values: Int64Builder::new(), unit: *unit, local: zone.is_some() }
+                let ArrowType::Timestamp(unit, zone) = &arrow else {
+                    return Err(unexpected(&arrow));
+                };
+                Cells::Moment {
+                    values: Int64Builder::new(),
+                    unit: *unit,
+                    local: zone.is_some(),
+                }
             }
-            TypeKind::Variant => Cells::Variant { nulls: nulls(), value: BinaryBuilder::new(), metadata: BinaryBuilder::new() },
-            TypeKind::Array(element) => {
-                Cells::List { nulls: nulls(), offsets: vec![0], element: Box::new(Self::new(element)?) }
-            }
+            TypeKind::Variant => Cells::Variant {
+                nulls: nulls(),
+                value: BinaryBuilder::new(),
+                metadata: BinaryBuilder::new(),
+            },
+            TypeKind::Array(element) => Cells::List {
+                nulls: nulls(),
+                offsets: vec![0],
+                element: Box::new(Self::new(element)?),
+            },
             TypeKind::Map(key, value) => Self::map(key, value)?,
             TypeKind::Multiset(element) => Self::map(element, &DataType::int().not_null())?,
-            TypeKind::Row(row) => Cells::Row { nulls: nulls(), members: Members::new(row)? },
+            TypeKind::Row(row) => Cells::Row {
+                nulls: nulls(),
+                members: Members::new(row)?,
+            },
         };
-        Ok(Self { data_type: data_type.clone(), arrow, cells })
+        Ok(Self {
+            data_type: data_type.clone(),
+            arrow,
+            cells,
+        })
     }
 
     fn map(key: &DataType, value: &DataType) -> Result<Cells, TypeError> {
@@ -119,7 +163,10 @@ impl ColumnBuilder {
             Cells::Date(values) => values.len(),
             Cells::Time(values) => values.len(),
             Cells::Moment { values, .. } => values.len(),
-            Cells::Variant { nulls, .. } | Cells::List { nulls, .. } | Cells::Map { nulls, .. } | Cells::Row { nulls, .. } => nulls.len(),
+            Cells::Variant { nulls, .. }
+            | Cells::List { nulls, .. }
+            | Cells::Map { nulls, .. }
+            | Cells::Row { nulls, .. } => nulls.len(),
         }
     }
 
@@ -139,7 +186,11 @@ impl ColumnBuilder {
             Cells::Date(values) => values.append_null(),
             Cells::Time(values) => values.append_null(),
             Cells::Moment { values, .. } => values.append_null(),
-            Cells::Variant { nulls, value, metadata } => {
+            Cells::Variant {
+                nulls,
+                value,
+                metadata,
+            } => {
                 nulls.append_null();
                 value.append_value([]);
                 metadata.append_value([]);
@@ -167,7 +218,9 @@ impl ColumnBuilder {
             self.null();
             return Ok(());
         }
-        let Self { data_type, cells, .. } = self;
+        let Self {
+            data_type, cells, ..
+        } = self;
         let data_type = &*data_type;
         let refuse = |text: &str| Fault::value(text, data_type.to_string());
         match cells {
@@ -181,7 +234,10 @@ impl ColumnBuilder {
             Cells::Int64(values) => values.append_value(whole(scanner, next, data_type)?),
             Cells::Float32(values) => {
                 let double = real(scanner, next, data_type)?;
-                #[expect(clippy::cast_possible_truncation, reason = "narrowing is what the contract asks for")]
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "narrowing is what the contract asks for"
+                )]
                 let single = double as f32;
                 if single.is_infinite() && double.is_finite() {
                     return Err(refuse(&double.to_string()));
@@ -189,18 +245,28 @@ impl ColumnBuilder {
                 values.append_value(single);
             }
             Cells::Float64(values) => values.append_value(real(scanner, next, data_type)?),
-            Cells::Decimal { values, precision, scale } => {
+            Cells::Decimal {
+                values,
+                precision,
+                scale,
+            } => {
                 let text = match next {
                     Next::Number => std::borrow::Cow::Borrowed(scanner.number()?),
                     Next::String => scanner.string()?,
                     _ => return Err(refuse(scanner.skip()?)),
                 };
-                values.append_value(parse_decimal(&text, *precision, *scale).ok_or_else(|| refuse(&text))?);
+                values.append_value(
+                    parse_decimal(&text, *precision, *scale).ok_or_else(|| refuse(&text))?,
+                );
             }
             Cells::Text(values) => values.append_value(string(scanner, next, data_type)?),
             Cells::Bytes(values) => {
                 let text = string(scanner, next, data_type)?;
-                values.append_value(STANDARD.decode(text.as_bytes()).map_err(|_| Fault::value(&text, "base64 with padding"))?);
+                values.append_value(
+                    STANDARD
+                        .decode(text.as_bytes())
+                        .map_err(|_| Fault::value(&text, "base64 with padding"))?,
+                );
             }
             Cells::Date(values) => {
                 let text = string(scanner, next, data_type)?;
@@ -209,39 +275,69 @@ impl ColumnBuilder {
             }
             Cells::Time(values) => {
                 let text = string(scanner, next, data_type)?;
-                let millis = parse_time(&text).and_then(|nanos| i32::try_from(nanos / 1_000_000).ok());
+                let millis =
+                    parse_time(&text).and_then(|nanos| i32::try_from(nanos / 1_000_000).ok());
                 values.append_value(millis.ok_or_else(|| refuse(&text))?);
             }
-            Cells::Moment { values, unit, local } => {
+            Cells::Moment {
+                values,
+                unit,
+                local,
+            } => {
                 let text = string(scanner, next, data_type)?;
-                let bare = if *local { text.strip_suffix('Z') } else { Some(text.as_ref()) };
-                let bare = bare.ok_or_else(|| Fault::value(&text, format!("{data_type}, whose text ends in Z")))?;
+                let bare = if *local {
+                    text.strip_suffix('Z')
+                } else {
+                    Some(text.as_ref())
+                };
+                let bare = bare.ok_or_else(|| {
+                    Fault::value(&text, format!("{data_type}, whose text ends in Z"))
+                })?;
                 let value = read_timestamp(bare, *unit).map_err(|reason| match reason {
                     NoTimestamp::Text => refuse(&text),
-                    NoTimestamp::Range => Fault::value(&text, format!("{data_type} between the years 1677 and 2262")),
+                    NoTimestamp::Range => Fault::value(
+                        &text,
+                        format!("{data_type} between the years 1677 and 2262"),
+                    ),
                 })?;
                 values.append_value(value);
             }
-            Cells::Variant { nulls, value, metadata } => {
+            Cells::Variant {
+                nulls,
+                value,
+                metadata,
+            } => {
                 let text = string(scanner, next, data_type)?;
-                let (value_bytes, metadata_bytes) = json_to_variant(&text).map_err(|error| Fault::value(&text, format!("VARIANT ({error})")))?;
+                let (value_bytes, metadata_bytes) = json_to_variant(&text)
+                    .map_err(|error| Fault::value(&text, format!("VARIANT ({error})")))?;
                 nulls.append_non_null();
                 value.append_value(value_bytes);
                 metadata.append_value(metadata_bytes);
             }
-            Cells::List { nulls, offsets, element } => {
+            Cells::List {
+                nulls,
+                offsets,
+                element,
+            } => {
                 if next != Next::Array {
                     return Err(refuse(scanner.skip()?));
                 }
                 scanner.open(b'[')?;
                 let mut first = true;
                 while scanner.element(&mut first)? {
-                    element.value(scanner, true).map_err(|fault| fault.inside("element"))?;
+                    element
+                        .value(scanner, true)
+                        .map_err(|fault| fault.inside("element"))?;
                 }
                 nulls.append_non_null();
                 offsets.push(offset(element.len())?);
             }
-            Cells::Map { nulls, offsets, key, value } => {
+            Cells::Map {
+                nulls,
+                offsets,
+                key,
+                value,
+            } => {
                 if next != Next::Array {
                     return Err(refuse(scanner.skip()?));
                 }
@@ -280,39 +376,98 @@ impl ColumnBuilder {
             Cells::Time(values) => Arc::new(values.finish()),
             Cells::Moment { values, unit, .. } => {
                 let (_, values, nulls) = values.finish().into_parts();
-                let zone = if let ArrowType::Timestamp(_, zone) = &self.arrow { zone.clone() } else { None };
+                let zone = if let ArrowType::Timestamp(_, zone) = &self.arrow {
+                    zone.clone()
+                } else {
+                    None
+                };
                 match unit {
-                    TimeUnit::Second => Arc::new(TimestampSecondArray::new(values, nulls).with_timezone_opt(zone)),
-                    TimeUnit::Millisecond => Arc::new(TimestampMillisecondArray::new(values, nulls).with_timezone_opt(zone)),
-                    TimeUnit::Microsecond => Arc::new(TimestampMicrosecondArray::new(values, nulls).with_timezone_opt(zone)),
-                    TimeUnit::Nanosecond => Arc::new(TimestampNanosecondArray::new(values, nulls).with_timezone_opt(zone)),
+                    TimeUnit::Second => {
+                        Arc::new(TimestampSecondArray::new(values, nulls).with_timezone_opt(zone))
+                    }
+                    TimeUnit::Millisecond => Arc::new(
+                        TimestampMillisecondArray::new(values, nulls).with_timezone_opt(zone),
+                    ),
+                    TimeUnit::Microsecond => Arc::new(
+                        TimestampMicrosecondArray::new(values, nulls).with_timezone_opt(zone),
+                    ),
+                    TimeUnit::Nanosecond => Arc::new(
+                        TimestampNanosecondArray::new(values, nulls).with_timezone_opt(zone),
+                    ),
                 }
             }
-            Cells::Variant { nulls, value, metadata } => {
-                let ArrowType::Struct(fields) = &self.arrow else { return Err(unexpected(&self.arrow).into()) };
-                let mut parts: Vec<ArrayRef> = vec![Arc::new(value.finish()), Arc::new(metadata.finish())];
-                if fields.first().is_some_and(|field| field.name() == "metadata") {
+            Cells::Variant {
+                nulls,
+                value,
+                metadata,
+            } => {
+                let ArrowType::Struct(fields) = &self.arrow else {
+                    return Err(unexpected(&self.arrow).into());
+                };
+                let mut parts: Vec<ArrayRef> =
+                    vec![Arc::new(value.finish()), Arc::new(metadata.finish())];
+                if fields
+                    .first()
+                    .is_some_and(|field| field.name() == "metadata")
+                {
                     parts.reverse();
                 }
                 Arc::new(StructArray::try_new(fields.clone(), parts, nulls.finish())?)
             }
-            Cells::List { nulls, offsets, element } => {
-                let ArrowType::List(field) = &self.arrow else { return Err(unexpected(&self.arrow).into()) };
+            Cells::List {
+                nulls,
+                offsets,
+                element,
+            } => {
+                let ArrowType::List(field) = &self.arrow else {
+                    return Err(unexpected(&self.arrow).into());
+                };
                 let offsets = OffsetBuffer::new(std::mem::replace(offsets, vec![0]).into());
-                Arc::new(ListArray::try_new(Arc::clone(field), offsets, element.finish()?, nulls.finish())?)
+                Arc::new(ListArray::try_new(
+                    Arc::clone(field),
+                    offsets,
+                    element.finish()?,
+                    nulls.finish(),
+                )?)
             }
-            Cells::Map { nulls, offsets, key, value } => {
-                let ArrowType::Map(field, ordered) = &self.arrow else { return Err(unexpected(&self.arrow).into()) };
-                let ArrowType::Struct(fields) = field.data_type() else { return Err(unexpected(&self.arrow).into()) };
+            Cells::Map {
+                nulls,
+                offsets,
+                key,
+                value,
+            } => {
+                let ArrowType::Map(field, ordered) = &self.arrow else {
+                    return Err(unexpected(&self.arrow).into());
+                };
+                let ArrowType::Struct(fields) = field.data_type() else {
+                    return Err(unexpected(&self.arrow).into());
+                };
                 let offsets = OffsetBuffer::new(std::mem::replace(offsets, vec![0]).into());
-                let entries = StructArray::try_new(fields.clone(), vec![key.finish()?, value.finish()?], None)?;
-                Arc::new(MapArray::try_new(Arc::clone(field), offsets, entries, nulls.finish(), *ordered)?)
+                let entries = StructArray::try_new(
+                    fields.clone(),
+                    vec![key.finish()?, value.finish()?],
+                    None,
+                )?;
+                Arc::new(MapArray::try_new(
+                    Arc::clone(field),
+                    offsets,
+                    entries,
+                    nulls.finish(),
+                    *ordered,
+                )?)
             }
             Cells::Row { nulls, members } => {
-                let ArrowType::Struct(fields) = &self.arrow else { return Err(unexpected(&self.arrow).into()) };
+                let ArrowType::Struct(fields) = &self.arrow else {
+                    return Err(unexpected(&self.arrow).into());
+                };
                 let length = nulls.len();
                 let parts = members.finish()?;
-                Arc::new(StructArray::try_new_with_length(fields.clone(), parts, nulls.finish(), length)?)
+                Arc::new(StructArray::try_new_with_length(
+                    fields.clone(),
+                    parts,
+                    nulls.finish(),
+                    length,
+                )?)
             }
         })
     }
@@ -332,7 +487,11 @@ impl Members {
         Ok(Self {
             names: row.names().map(str::to_owned).collect(),
             by_name: row.names().map(str::to_owned).zip(0..).collect(),
-            columns: row.fields.iter().map(|field| ColumnBuilder::new(&field.data_type)).collect::<Result<_, _>>()?,
+            columns: row
+                .fields
+                .iter()
+                .map(|field| ColumnBuilder::new(&field.data_type))
+                .collect::<Result<_, _>>()?,
             rows: 0,
         })
     }
@@ -344,16 +503,31 @@ impl Members {
         let mut first = true;
         let mut likely = 0;
         while let Some(name) = scanner.member(&mut first)? {
-            let hit = self.names.get(likely).is_some_and(|expected| *expected == name);
-            let index = if hit { Some(likely) } else { self.by_name.get(name.as_ref()).copied() };
+            let hit = self
+                .names
+                .get(likely)
+                .is_some_and(|expected| *expected == name);
+            let index = if hit {
+                Some(likely)
+            } else {
+                self.by_name.get(name.as_ref()).copied()
+            };
             let column = index.and_then(|index| self.columns.get_mut(index));
             let Some(column) = column else {
-                return Err(Fault::Name { what: "no such column:", name: name.into_owned() });
+                return Err(Fault::Name {
+                    what: "no such column:",
+                    name: name.into_owned(),
+                });
             };
             if column.len() > rows {
-                return Err(Fault::Name { what: "column given twice:", name: name.into_owned() });
+                return Err(Fault::Name {
+                    what: "column given twice:",
+                    name: name.into_owned(),
+                });
             }
-            column.value(scanner, part).map_err(|fault| fault.inside(&name))?;
+            column
+                .value(scanner, part)
+                .map_err(|fault| fault.inside(&name))?;
             likely = index.unwrap_or(likely) + 1;
         }
         for (column, name) in self.columns.iter_mut().zip(&self.names) {
@@ -376,7 +550,11 @@ impl Members {
 }
 
 /// Reads `[[key, value], ...]`. A key that comes twice in the same spelling is refused: the table keeps maps, not lists of pairs.
-fn entries<'t>(scanner: &mut Scanner<'t>, key: &mut ColumnBuilder, value: &mut ColumnBuilder) -> Result<(), Fault> {
+fn entries<'t>(
+    scanner: &mut Scanner<'t>,
+    key: &mut ColumnBuilder,
+    value: &mut ColumnBuilder,
+) -> Result<(), Fault> {
     let mut seen: Vec<&'t str> = Vec::new();
     scanner.open(b'[')?;
     let mut first = true;
@@ -384,17 +562,26 @@ fn entries<'t>(scanner: &mut Scanner<'t>, key: &mut ColumnBuilder, value: &mut C
         scanner.open(b'[')?;
         let mut first_of_pair = true;
         if !scanner.element(&mut first_of_pair)? {
-            return Err(Fault::Line { what: "an entry of a map is [key, value]".to_owned() });
+            return Err(Fault::Line {
+                what: "an entry of a map is [key, value]".to_owned(),
+            });
         }
         let text = scanner.clone().skip()?;
         seen.push(text);
-        key.value(scanner, true).map_err(|fault| fault.inside("key"))?;
+        key.value(scanner, true)
+            .map_err(|fault| fault.inside("key"))?;
         if !scanner.element(&mut first_of_pair)? {
-            return Err(Fault::Line { what: "an entry of a map is [key, value]".to_owned() });
+            return Err(Fault::Line {
+                what: "an entry of a map is [key, value]".to_owned(),
+            });
         }
-        value.value(scanner, true).map_err(|fault| fault.inside("value"))?;
+        value
+            .value(scanner, true)
+            .map_err(|fault| fault.inside("value"))?;
         if scanner.element(&mut first_of_pair)? {
-            return Err(Fault::Line { what: "an entry of a map is [key, value]".to_owned() });
+            return Err(Fault::Line {
+                what: "an entry of a map is [key, value]".to_owned(),
+            });
         }
     }
     seen.sort_unstable();
@@ -402,12 +589,23 @@ fn entries<'t>(scanner: &mut Scanner<'t>, key: &mut ColumnBuilder, value: &mut C
         [one, two] if one == two => Some(*one),
         _ => None,
     });
-    twice.map_or(Ok(()), |key| Err(Fault::value(key, "a key that comes once")))
+    twice.map_or(Ok(()), |key| {
+        Err(Fault::value(key, "a key that comes once"))
+    })
 }
 
-fn whole<T: std::str::FromStr>(scanner: &mut Scanner<'_>, next: Next, data_type: &DataType) -> Result<T, Fault> {
-    let text = if next == Next::Number { scanner.number()? } else { scanner.skip()? };
-    text.parse().map_err(|_| Fault::value(text, data_type.to_string()))
+fn whole<T: std::str::FromStr>(
+    scanner: &mut Scanner<'_>,
+    next: Next,
+    data_type: &DataType,
+) -> Result<T, Fault> {
+    let text = if next == Next::Number {
+        scanner.number()?
+    } else {
+        scanner.skip()?
+    };
+    text.parse()
+        .map_err(|_| Fault::value(text, data_type.to_string()))
 }
 
 fn real(scanner: &mut Scanner<'_>, next: Next, data_type: &DataType) -> Result<f64, Fault> {
@@ -427,16 +625,25 @@ fn real(scanner: &mut Scanner<'_>, next: Next, data_type: &DataType) -> Result<f
     }
 }
 
-fn string<'a>(scanner: &mut Scanner<'a>, next: Next, data_type: &DataType) -> Result<std::borrow::Cow<'a, str>, Fault> {
+fn string<'a>(
+    scanner: &mut Scanner<'a>,
+    next: Next,
+    data_type: &DataType,
+) -> Result<std::borrow::Cow<'a, str>, Fault> {
     if next == Next::String {
         return scanner.string();
     }
     let text = scanner.skip()?;
-    Err(Fault::value(text, format!("{data_type}, which is written as a string")))
+    Err(Fault::value(
+        text,
+        format!("{data_type}, which is written as a string"),
+    ))
 }
 
 fn offset(length: usize) -> Result<i32, Fault> {
-    i32::try_from(length).map_err(|_| Fault::Line { what: "nested values of one batch pass 2^31 elements".to_owned() })
+    i32::try_from(length).map_err(|_| Fault::Line {
+        what: "nested values of one batch pass 2^31 elements".to_owned(),
+    })
 }
 
 fn unexpected(arrow: &ArrowType) -> TypeError {
@@ -445,5 +652,8 @@ fn unexpected(arrow: &ArrowType) -> TypeError {
 
 /// The fields of a schema with every column nullable: whether a table takes a null is for the table to say.
 pub(super) fn nullable(fields: &Fields) -> Fields {
-    fields.iter().map(|field| Field::clone(field).with_nullable(true)).collect()
+    fields
+        .iter()
+        .map(|field| Field::clone(field).with_nullable(true))
+        .collect()
 }

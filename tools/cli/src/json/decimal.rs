@@ -20,12 +20,17 @@ fn write_u128(out: &mut Vec<u8>, number: u128) {
         write_u128(out, number / CHUNK);
         let start = out.len();
         out.resize(start + 18, b'0');
-        fill_digits(out.get_mut(start..).unwrap_or_default(), low_u64(number % CHUNK));
+        fill_digits(
+            out.get_mut(start..).unwrap_or_default(),
+            low_u64(number % CHUNK),
+        );
         return;
     }
     let number = low_u64(number);
     let start = out.len();
-    let digits = number.checked_ilog10().map_or(1, |log| usize::try_from(log).unwrap_or(0) + 1);
+    let digits = number
+        .checked_ilog10()
+        .map_or(1, |log| usize::try_from(log).unwrap_or(0) + 1);
     out.resize(start + digits, b'0');
     fill_digits(out.get_mut(start..).unwrap_or_default(), number);
 }
@@ -56,7 +61,9 @@ pub(super) fn write_decimal(out: &mut Vec<u8>, unscaled: i128, scale: usize) {
     if digits <= scale {
         let missing = scale + 1 - digits;
         out.resize(out.len() + missing, b'0');
-        out.get_mut(start..).unwrap_or_default().rotate_right(missing);
+        out.get_mut(start..)
+            .unwrap_or_default()
+            .rotate_right(missing);
     }
     out.insert(out.len() - scale, b'.');
 }
@@ -79,7 +86,9 @@ pub(super) fn parse_decimal(text: &str, precision: u8, scale: u8) -> Option<i128
     let mut unscaled: i128 = 0;
     // Digits to append so that the last one has the wanted place; negative: digits that must be zero and go.
     let fraction_digits = i32::try_from(fraction.len()).ok()?;
-    let shift = i32::from(scale).checked_sub(fraction_digits)?.checked_add(exponent)?;
+    let shift = i32::from(scale)
+        .checked_sub(fraction_digits)?
+        .checked_add(exponent)?;
     let all = whole.len() + fraction.len();
     let kept = all.saturating_sub(usize::try_from(shift.checked_neg()?.max(0)).ok()?);
     for (index, byte) in whole.bytes().chain(fraction.bytes()).enumerate() {
@@ -87,7 +96,9 @@ pub(super) fn parse_decimal(text: &str, precision: u8, scale: u8) -> Option<i128
             return None;
         }
         if index < kept {
-            unscaled = unscaled.checked_mul(10)?.checked_add(i128::from(byte - b'0'))?;
+            unscaled = unscaled
+                .checked_mul(10)?
+                .checked_add(i128::from(byte - b'0'))?;
         }
     }
     if shift > 0 && unscaled != 0 {
@@ -115,7 +126,10 @@ mod tests {
         assert_eq!(text(5, 2), "0.05");
         assert_eq!(text(0, 3), "0.000");
         assert_eq!(text(-7, 0), "-7");
-        assert_eq!(text(10_i128.pow(38) - 1, 38), format!("0.{}", "9".repeat(38)));
+        assert_eq!(
+            text(10_i128.pow(38) - 1, 38),
+            format!("0.{}", "9".repeat(38))
+        );
         assert_eq!(text(10_i128.pow(37), 0), format!("1{}", "0".repeat(37)));
     }
 

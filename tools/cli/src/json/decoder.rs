@@ -92,7 +92,10 @@ impl RowDecoder {
             }
             Ok(false) => match serde_json::from_str(text) {
                 Ok(Value::Object(members)) => Ok(InputLine::Directive(members)),
-                _ => Err(JsonError::Line { line: number, what: "not a json object".to_owned() }),
+                _ => Err(JsonError::Line {
+                    line: number,
+                    what: "not a json object".to_owned(),
+                }),
             },
             Err(fault) => Err(fault.at_line(number, text)),
         }
@@ -104,7 +107,10 @@ impl RowDecoder {
     /// As [`RowDecoder::line`].
     pub fn bare_row(&mut self, number: u64, text: &str) -> Result<(), JsonError> {
         let mut scanner = Scanner::new(text);
-        self.members.object(&mut scanner, false).and_then(|()| scanner.end()).map_err(|fault| fault.at_line(number, text))?;
+        self.members
+            .object(&mut scanner, false)
+            .and_then(|()| scanner.end())
+            .map_err(|fault| fault.at_line(number, text))?;
         self.text_bytes += text.len();
         self.kinds.push(RowKind::Insert.as_i8());
         Ok(())
@@ -118,10 +124,16 @@ impl RowDecoder {
         let mut first = true;
         while let Some(name) = scanner.member(&mut first)? {
             match name.as_ref() {
-                "row" if envelope.row => return Err(Fault::Line { what: "two rows in one line".to_owned() }),
+                "row" if envelope.row => {
+                    return Err(Fault::Line {
+                        what: "two rows in one line".to_owned(),
+                    });
+                }
                 "row" => {
                     if scanner.next()? != Next::Object {
-                        return Err(Fault::Line { what: "\"row\" is not an object".to_owned() });
+                        return Err(Fault::Line {
+                            what: "\"row\" is not an object".to_owned(),
+                        });
                     }
                     self.members.object(&mut scanner, false)?;
                     envelope.row = true;
@@ -129,7 +141,9 @@ impl RowDecoder {
                 "kind" => envelope.kind = Some(kind(&mut scanner)?),
                 "bucket" => envelope.bucket = bucket(&mut scanner)?,
                 other if envelope.row => {
-                    return Err(Fault::Line { what: format!("{other:?} has no meaning beside a row") });
+                    return Err(Fault::Line {
+                        what: format!("{other:?} has no meaning beside a row"),
+                    });
                 }
                 _ if text.contains("\"row\"") => {
                     // Unlikely, and worth a clear word: a row behind a member that rows do not have.
@@ -147,7 +161,8 @@ impl RowDecoder {
             return Ok(false);
         }
         scanner.end()?;
-        self.kinds.push(envelope.kind.unwrap_or(RowKind::Insert).as_i8());
+        self.kinds
+            .push(envelope.kind.unwrap_or(RowKind::Insert).as_i8());
         if envelope.bucket.is_some() || !self.buckets.is_empty() {
             self.buckets.resize(self.kinds.len() - 1, None);
             self.buckets.push(envelope.bucket);
@@ -174,7 +189,11 @@ impl RowDecoder {
             buckets.resize(rows, None);
             Int32Array::from(buckets)
         });
-        Ok(Some(DecodedRows { batch, kinds, buckets }))
+        Ok(Some(DecodedRows {
+            batch,
+            kinds,
+            buckets,
+        }))
     }
 }
 
@@ -189,7 +208,9 @@ fn has_row(scanner: &mut Scanner<'_>, first: &mut bool) -> Result<bool, Fault> {
 }
 
 fn kind(scanner: &mut Scanner<'_>) -> Result<RowKind, Fault> {
-    let refuse = |text: &str| Fault::Line { what: format!("kind {text} is not one of \"+I\", \"-U\", \"+U\", \"-D\"") };
+    let refuse = |text: &str| Fault::Line {
+        what: format!("kind {text} is not one of \"+I\", \"-U\", \"+U\", \"-D\""),
+    };
     if scanner.next()? != Next::String {
         return Err(refuse(scanner.skip()?));
     }
@@ -204,6 +225,8 @@ fn bucket(scanner: &mut Scanner<'_>) -> Result<Option<i32>, Fault> {
     }
     match text.parse::<i32>() {
         Ok(bucket) if bucket >= 0 => Ok(Some(bucket)),
-        _ => Err(Fault::Line { what: format!("bucket {text} is not a number from 0") }),
+        _ => Err(Fault::Line {
+            what: format!("bucket {text} is not a number from 0"),
+        }),
     }
 }

@@ -45,19 +45,25 @@ impl RowEncoder {
     /// # Errors
     /// [`JsonError::Type`] if a column is missing or not of the Arrow type that belongs to its field.
     pub fn bind<'a>(&'a self, batch: &'a RecordBatch) -> Result<BoundRows<'a>, JsonError> {
-        let columns = self
-            .fields
-            .iter()
-            .map(|field| {
-                let array = batch
-                    .column_by_name(&field.name)
-                    .ok_or_else(|| TypeError::UnknownColumn { name: field.name.clone() })?;
-                let array: &dyn Array = array.as_ref();
-                let column = Column::bind(array, &field.data_type).map_err(|error| error.in_column(&field.name))?;
-                Ok((field.prefix.as_slice(), column))
-            })
-            .collect::<Result<_, JsonError>>()?;
-        Ok(BoundRows { columns, scratch: Scratch::default() })
+        let columns =
+            self.fields
+                .iter()
+                .map(|field| {
+                    let array = batch.column_by_name(&field.name).ok_or_else(|| {
+                        TypeError::UnknownColumn {
+                            name: field.name.clone(),
+                        }
+                    })?;
+                    let array: &dyn Array = array.as_ref();
+                    let column = Column::bind(array, &field.data_type)
+                        .map_err(|error| error.in_column(&field.name))?;
+                    Ok((field.prefix.as_slice(), column))
+                })
+                .collect::<Result<_, JsonError>>()?;
+        Ok(BoundRows {
+            columns,
+            scratch: Scratch::default(),
+        })
     }
 }
 
@@ -83,7 +89,12 @@ impl BoundRows<'_> {
     ///
     /// # Errors
     /// As [`BoundRows::write_row`].
-    pub fn write_value(&mut self, row: usize, column: usize, out: &mut Vec<u8>) -> Result<(), JsonError> {
+    pub fn write_value(
+        &mut self,
+        row: usize,
+        column: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), JsonError> {
         if let Some((_, column)) = self.columns.get(column) {
             column.write(row, out, &mut self.scratch)?;
         }
@@ -95,7 +106,9 @@ impl BoundRows<'_> {
     /// # Errors
     /// As [`BoundRows::write_row`].
     pub fn cell(&mut self, row: usize, column: usize) -> Result<Option<String>, JsonError> {
-        let Some((_, cells)) = self.columns.get(column) else { return Ok(None) };
+        let Some((_, cells)) = self.columns.get(column) else {
+            return Ok(None);
+        };
         if cells.is_null(row) {
             return Ok(None);
         }
@@ -105,7 +118,10 @@ impl BoundRows<'_> {
         let mut out = Vec::new();
         cells.write(row, &mut out, &mut self.scratch)?;
         let text = String::from_utf8_lossy(&out);
-        let bare = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).filter(|inside| !inside.contains('\\'));
+        let bare = text
+            .strip_prefix('"')
+            .and_then(|rest| rest.strip_suffix('"'))
+            .filter(|inside| !inside.contains('\\'));
         Ok(Some(bare.unwrap_or(&text).to_owned()))
     }
 }

@@ -12,13 +12,26 @@ const SHOWN: usize = 60;
 pub enum JsonError {
     /// A line is not JSON.
     #[error("line {line}, character {position}: expected {expected}")]
-    Syntax { line: u64, position: usize, expected: &'static str },
+    Syntax {
+        line: u64,
+        position: usize,
+        expected: &'static str,
+    },
     /// A value does not fit its column.
     #[error("line {line}, column {column}: {value} is not {expected}")]
-    Value { line: u64, column: String, value: String, expected: String },
+    Value {
+        line: u64,
+        column: String,
+        value: String,
+        expected: String,
+    },
     /// A line names a column that the table does not have, or one twice.
     #[error("line {line}: {what} {name:?}")]
-    Name { line: u64, what: &'static str, name: String },
+    Name {
+        line: u64,
+        what: &'static str,
+        name: String,
+    },
     /// A line is JSON but means nothing here.
     #[error("line {line}: {what}")]
     Line { line: u64, what: String },
@@ -39,7 +52,11 @@ impl JsonError {
         match self {
             Self::Type(source) => source.kind(),
             Self::Arrow(_) => ErrorKind::Internal,
-            Self::Syntax { .. } | Self::Value { .. } | Self::Name { .. } | Self::Line { .. } | Self::Filter { .. } => ErrorKind::Invalid,
+            Self::Syntax { .. }
+            | Self::Value { .. }
+            | Self::Name { .. }
+            | Self::Line { .. }
+            | Self::Filter { .. } => ErrorKind::Invalid,
         }
     }
 }
@@ -50,7 +67,11 @@ pub(super) enum Fault {
     /// Not JSON at this byte.
     Syntax { at: usize, expected: &'static str },
     /// Not a value of the type; `path` grows from the inside out.
-    Value { path: Vec<String>, value: String, expected: String },
+    Value {
+        path: Vec<String>,
+        value: String,
+        expected: String,
+    },
     /// An unknown or doubled member.
     Name { what: &'static str, name: String },
     /// Anything else about the line as a whole.
@@ -64,7 +85,11 @@ impl Fault {
         if shown.len() < value.len() {
             shown.push('…');
         }
-        Self::Value { path: Vec::new(), value: shown, expected: expected.into() }
+        Self::Value {
+            path: Vec::new(),
+            value: shown,
+            expected: expected.into(),
+        }
     }
 
     /// The same fault, met inside the part called `name`.
@@ -80,11 +105,24 @@ impl Fault {
         match self {
             Self::Syntax { at, expected } => {
                 let position = text.get(..at).map_or(at, |before| before.chars().count()) + 1;
-                JsonError::Syntax { line, position, expected }
+                JsonError::Syntax {
+                    line,
+                    position,
+                    expected,
+                }
             }
-            Self::Value { mut path, value, expected } => {
+            Self::Value {
+                mut path,
+                value,
+                expected,
+            } => {
                 path.reverse();
-                JsonError::Value { line, column: path.join("."), value, expected }
+                JsonError::Value {
+                    line,
+                    column: path.join("."),
+                    value,
+                    expected,
+                }
             }
             Self::Name { what, name } => JsonError::Name { line, what, name },
             Self::Line { what } => JsonError::Line { line, what },

@@ -5,10 +5,15 @@ pub fn write_string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
     let mut rest = text.as_bytes();
     loop {
-        let run = rest.iter().position(|&byte| byte < 0x20 || byte == b'"' || byte == b'\\').unwrap_or(rest.len());
+        let run = rest
+            .iter()
+            .position(|&byte| byte < 0x20 || byte == b'"' || byte == b'\\')
+            .unwrap_or(rest.len());
         let (plain, special) = rest.split_at(run);
         out.extend_from_slice(plain);
-        let Some((&byte, after)) = special.split_first() else { break };
+        let Some((&byte, after)) = special.split_first() else {
+            break;
+        };
         match byte {
             b'"' => out.extend_from_slice(b"\\\""),
             b'\\' => out.extend_from_slice(b"\\\\"),
@@ -27,7 +32,11 @@ pub fn write_string(out: &mut Vec<u8>, text: &str) {
 }
 
 fn hex_digit(nibble: u8) -> u8 {
-    if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 }
+    if nibble < 10 {
+        b'0' + nibble
+    } else {
+        b'a' + nibble - 10
+    }
 }
 
 #[cfg(test)]
@@ -38,6 +47,9 @@ mod tests {
     fn escapes_what_json_demands_and_nothing_else() {
         let mut out = Vec::new();
         write_string(&mut out, "a\"b\\c\n\r\t\u{0}\u{8}\u{1f}\u{7f}/ü\u{1F30A}");
-        assert_eq!(String::from_utf8(out).unwrap(), "\"a\\\"b\\\\c\\n\\r\\t\\u0000\\u0008\\u001f\u{7f}/ü\u{1F30A}\"");
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "\"a\\\"b\\\\c\\n\\r\\t\\u0000\\u0008\\u001f\u{7f}/ü\u{1F30A}\""
+        );
     }
 }

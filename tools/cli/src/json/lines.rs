@@ -45,7 +45,11 @@ impl Lines {
         match outcome {
             Ok(start) => {
                 self.bytes.push(b'\n');
-                self.entries.push(Entry { key_start, start, end: self.bytes.len() });
+                self.entries.push(Entry {
+                    key_start,
+                    start,
+                    end: self.bytes.len(),
+                });
                 Ok(())
             }
             Err(error) => {
@@ -58,7 +62,8 @@ impl Lines {
     /// Sorts by key bytes; lines of one key stay in the order in which they came.
     pub fn sort(&mut self) {
         let bytes = &self.bytes;
-        self.entries.sort_by(|one, two| one.key(bytes).cmp(two.key(bytes)));
+        self.entries
+            .sort_by(|one, two| one.key(bytes).cmp(two.key(bytes)));
     }
 
     /// Number of lines.
@@ -78,7 +83,9 @@ impl Lines {
 
     /// The lines, each with its line feed.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        self.entries.iter().map(|entry| self.bytes.get(entry.start..entry.end).unwrap_or_default())
+        self.entries
+            .iter()
+            .map(|entry| self.bytes.get(entry.start..entry.end).unwrap_or_default())
     }
 
     /// Drops all lines and keeps the memory.
@@ -90,7 +97,11 @@ impl Lines {
 
 impl Entry {
     fn key<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
-        let range = if self.key_start == self.start { self.start..self.end - 1 } else { self.key_start..self.start };
+        let range = if self.key_start == self.start {
+            self.start..self.end - 1
+        } else {
+            self.key_start..self.start
+        };
         bytes.get(range).unwrap_or_default()
     }
 }
@@ -100,7 +111,10 @@ mod tests {
     use super::*;
 
     fn text(lines: &Lines) -> String {
-        lines.iter().map(|line| String::from_utf8(line.to_vec()).unwrap()).collect()
+        lines
+            .iter()
+            .map(|line| String::from_utf8(line.to_vec()).unwrap())
+            .collect()
     }
 
     fn put(text: &str) -> impl FnOnce(&mut Vec<u8>) -> Result<(), String> {

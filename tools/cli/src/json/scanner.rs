@@ -45,7 +45,10 @@ impl<'a> Scanner<'a> {
     }
 
     fn fault<T>(&self, expected: &'static str) -> Result<T, Fault> {
-        Err(Fault::Syntax { at: self.at, expected })
+        Err(Fault::Syntax {
+            at: self.at,
+            expected,
+        })
     }
 
     /// The text from `start` to here.
@@ -68,7 +71,11 @@ impl<'a> Scanner<'a> {
     }
 
     fn word(&mut self, word: &'static str, expected: &'static str) -> Result<(), Fault> {
-        if self.text.get(self.at..).is_some_and(|rest| rest.starts_with(word)) {
+        if self
+            .text
+            .get(self.at..)
+            .is_some_and(|rest| rest.starts_with(word))
+        {
             self.at += word.len();
             return Ok(());
         }
@@ -159,7 +166,9 @@ impl<'a> Scanner<'a> {
     /// Goes on to the next quote, backslash or control character.
     fn plain_run(&mut self) {
         let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
-        let run = rest.iter().position(|&byte| byte < 0x20 || byte == b'"' || byte == b'\\');
+        let run = rest
+            .iter()
+            .position(|&byte| byte < 0x20 || byte == b'"' || byte == b'\\');
         self.at += run.unwrap_or(rest.len());
     }
 
@@ -202,7 +211,10 @@ impl<'a> Scanner<'a> {
     }
 
     fn hex(&mut self) -> Result<u32, Fault> {
-        let digits = self.text.get(self.at..self.at + 4).filter(|text| text.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        let digits = self
+            .text
+            .get(self.at..self.at + 4)
+            .filter(|text| text.bytes().all(|byte| byte.is_ascii_hexdigit()));
         match digits.and_then(|digits| u32::from_str_radix(digits, 16).ok()) {
             Some(code) => {
                 self.at += 4;
@@ -219,7 +231,11 @@ impl<'a> Scanner<'a> {
             self.at += 1;
             return Ok(());
         }
-        self.fault(if bracket == b'{' { "an object" } else { "an array" })
+        self.fault(if bracket == b'{' {
+            "an object"
+        } else {
+            "an array"
+        })
     }
 
     /// In an array: whether another element follows. Takes the comma or the closing bracket.
@@ -258,7 +274,11 @@ impl<'a> Scanner<'a> {
                 Ok(true)
             }
             Some(_) if is_first => Ok(true),
-            _ => self.fault(if close == b']' { "a comma or ]" } else { "a comma or }" }),
+            _ => self.fault(if close == b']' {
+                "a comma or ]"
+            } else {
+                "a comma or }"
+            }),
         }
     }
 
@@ -301,7 +321,11 @@ impl<'a> Scanner<'a> {
     /// Checks that only blanks are left.
     pub(super) fn end(&mut self) -> Result<(), Fault> {
         self.skip_blanks();
-        if self.at == self.text.len() { Ok(()) } else { self.fault("the end of the line") }
+        if self.at == self.text.len() {
+            Ok(())
+        } else {
+            self.fault("the end of the line")
+        }
     }
 }
 
@@ -318,8 +342,13 @@ mod tests {
 
     #[test]
     fn strings_are_borrowed_unless_escaped() {
-        assert!(matches!(Scanner::new("\"a b\"").string(), Ok(Cow::Borrowed("a b"))));
-        let text = Scanner::new(r#""\u00fc\ud83c\udf0a\n\/""#).string().unwrap();
+        assert!(matches!(
+            Scanner::new("\"a b\"").string(),
+            Ok(Cow::Borrowed("a b"))
+        ));
+        let text = Scanner::new(r#""\u00fc\ud83c\udf0a\n\/""#)
+            .string()
+            .unwrap();
         assert_eq!(text, "ü\u{1F30A}\n/");
         assert!(Scanner::new(r#""\ud83c""#).string().is_err());
         assert!(Scanner::new(r#""\udf0a""#).string().is_err());
@@ -328,10 +357,33 @@ mod tests {
 
     #[test]
     fn grammar_is_that_of_json() {
-        for good in ["0", "-0.5e+9", "[]", "{}", " [1 , {\"a\" : [true,null]}] ", "\"\""] {
+        for good in [
+            "0",
+            "-0.5e+9",
+            "[]",
+            "{}",
+            " [1 , {\"a\" : [true,null]}] ",
+            "\"\"",
+        ] {
             assert!(accepts(good), "{good}");
         }
-        for bad in ["", "01", "1.", ".5", "+1", "1e", "[1,]", "[,1]", "{\"a\"}", "{\"a\":1,}", "nul", "[1 2]", "{a:1}", "\"", "1 1"] {
+        for bad in [
+            "",
+            "01",
+            "1.",
+            ".5",
+            "+1",
+            "1e",
+            "[1,]",
+            "[,1]",
+            "{\"a\"}",
+            "{\"a\":1,}",
+            "nul",
+            "[1 2]",
+            "{a:1}",
+            "\"",
+            "1 1",
+        ] {
             assert!(!accepts(bad), "{bad}");
         }
     }

@@ -54,23 +54,53 @@ mod tests {
     #[test]
     fn digits_are_those_of_the_type_or_all_nine() {
         assert_eq!(text(0, TimeUnit::Millisecond, 0), "1970-01-01T00:00:00");
-        assert_eq!(text(123, TimeUnit::Millisecond, 3), "1970-01-01T00:00:00.123");
-        assert_eq!(text(120, TimeUnit::Millisecond, 2), "1970-01-01T00:00:00.12");
-        assert_eq!(text(123, TimeUnit::Millisecond, 2), "1970-01-01T00:00:00.123000000");
-        assert_eq!(text(-1, TimeUnit::Microsecond, 6), "1969-12-31T23:59:59.999999");
-        assert_eq!(text(1, TimeUnit::Nanosecond, 9), "1970-01-01T00:00:00.000000001");
+        assert_eq!(
+            text(123, TimeUnit::Millisecond, 3),
+            "1970-01-01T00:00:00.123"
+        );
+        assert_eq!(
+            text(120, TimeUnit::Millisecond, 2),
+            "1970-01-01T00:00:00.12"
+        );
+        assert_eq!(
+            text(123, TimeUnit::Millisecond, 2),
+            "1970-01-01T00:00:00.123000000"
+        );
+        assert_eq!(
+            text(-1, TimeUnit::Microsecond, 6),
+            "1969-12-31T23:59:59.999999"
+        );
+        assert_eq!(
+            text(1, TimeUnit::Nanosecond, 9),
+            "1970-01-01T00:00:00.000000001"
+        );
     }
 
     #[test]
     fn finer_digits_are_cut_toward_the_past() {
-        assert_eq!(read_timestamp("1969-12-31T23:59:59.9999", TimeUnit::Millisecond), Ok(-1));
-        assert_eq!(read_timestamp("1970-01-01T00:00:00.0019", TimeUnit::Millisecond), Ok(1));
-        assert_eq!(read_timestamp("yesterday", TimeUnit::Millisecond), Err(NoTimestamp::Text));
+        assert_eq!(
+            read_timestamp("1969-12-31T23:59:59.9999", TimeUnit::Millisecond),
+            Ok(-1)
+        );
+        assert_eq!(
+            read_timestamp("1970-01-01T00:00:00.0019", TimeUnit::Millisecond),
+            Ok(1)
+        );
+        assert_eq!(
+            read_timestamp("yesterday", TimeUnit::Millisecond),
+            Err(NoTimestamp::Text)
+        );
     }
 
     #[test]
     fn what_64_bits_of_nanoseconds_do_not_reach_is_out_of_range() {
-        assert_eq!(read_timestamp("9999-12-31T00:00:00", TimeUnit::Nanosecond), Err(NoTimestamp::Range));
-        assert_eq!(read_timestamp("2262-04-11T23:47:16.854775807", TimeUnit::Nanosecond), Ok(i64::MAX));
+        assert_eq!(
+            read_timestamp("9999-12-31T00:00:00", TimeUnit::Nanosecond),
+            Err(NoTimestamp::Range)
+        );
+        assert_eq!(
+            read_timestamp("2262-04-11T23:47:16.854775807", TimeUnit::Nanosecond),
+            Ok(i64::MAX)
+        );
     }
 }

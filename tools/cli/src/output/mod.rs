@@ -45,7 +45,11 @@ pub struct Output {
 impl Output {
     /// Prints to `writer` in this mode.
     pub fn new(writer: Box<dyn Write + Send>, mode: OutputMode) -> Self {
-        Self { writer, mode, pending: None }
+        Self {
+            writer,
+            mode,
+            pending: None,
+        }
     }
 
     /// How answers are shown.
@@ -60,13 +64,22 @@ impl Output {
     /// [`CliError::Output`] if the stream fails.
     pub fn record(&mut self, object: &Value) -> Result<()> {
         let OutputMode::Table { .. } = self.mode else {
-            return self.write(object.to_string().as_bytes()).and_then(|()| self.write(b"\n"));
+            return self
+                .write(object.to_string().as_bytes())
+                .and_then(|()| self.write(b"\n"));
         };
-        let Value::Object(members) = object else { return Ok(()) };
-        let same = self.pending.as_ref().is_some_and(|table| table.has_columns(members.keys()));
+        let Value::Object(members) = object else {
+            return Ok(());
+        };
+        let same = self
+            .pending
+            .as_ref()
+            .is_some_and(|table| table.has_columns(members.keys()));
         if !same {
             self.end_table()?;
-            let columns = members.iter().map(|(name, value)| (name.clone(), align_of(value)));
+            let columns = members
+                .iter()
+                .map(|(name, value)| (name.clone(), align_of(value)));
             self.pending = Some(TextTable::new(columns.collect()));
         }
         if let Some(table) = &mut self.pending {
@@ -80,10 +93,17 @@ impl Output {
     /// # Errors
     /// [`CliError::Output`] if the stream fails.
     pub fn document(&mut self, object: &Value) -> Result<()> {
-        let OutputMode::Table { .. } = self.mode else { return self.record(object) };
+        let OutputMode::Table { .. } = self.mode else {
+            return self.record(object);
+        };
         self.end_table()?;
-        let Value::Object(members) = object else { return Ok(()) };
-        let mut table = TextTable::new(vec![("member".into(), Align::Left), ("value".into(), Align::Left)]);
+        let Value::Object(members) = object else {
+            return Ok(());
+        };
+        let mut table = TextTable::new(vec![
+            ("member".into(), Align::Left),
+            ("value".into(), Align::Left),
+        ]);
         for (name, value) in members {
             table.push(vec![Cell::text(name), cell_of(value)]);
         }
@@ -114,7 +134,9 @@ impl Output {
     /// # Errors
     /// [`CliError::Output`] if the stream fails.
     pub fn end_table(&mut self) -> Result<()> {
-        let (Some(table), OutputMode::Table { width }) = (self.pending.take(), self.mode) else { return Ok(()) };
+        let (Some(table), OutputMode::Table { width }) = (self.pending.take(), self.mode) else {
+            return Ok(());
+        };
         let text = table.render(width);
         self.write(text.as_bytes())
     }
@@ -134,7 +156,11 @@ impl Output {
 }
 
 fn align_of(value: &Value) -> Align {
-    if value.is_number() { Align::Right } else { Align::Left }
+    if value.is_number() {
+        Align::Right
+    } else {
+        Align::Left
+    }
 }
 
 fn cell_of(value: &Value) -> Cell {
@@ -178,9 +204,19 @@ mod tests {
 
     #[test]
     fn records_are_lines_for_scripts_and_tables_for_people() {
-        let objects = [json!({"id": 7, "name": "a"}), json!({"id": 12, "name": null}), json!({"rows": 2})];
-        assert_eq!(printed(OutputMode::Lines, &objects), "{\"id\":7,\"name\":\"a\"}\n{\"id\":12,\"name\":null}\n{\"rows\":2}\n");
+        let objects = [
+            json!({"id": 7, "name": "a"}),
+            json!({"id": 12, "name": null}),
+            json!({"rows": 2}),
+        ];
+        assert_eq!(
+            printed(OutputMode::Lines, &objects),
+            "{\"id\":7,\"name\":\"a\"}\n{\"id\":12,\"name\":null}\n{\"rows\":2}\n"
+        );
         let table = printed(OutputMode::Table { width: 80 }, &objects);
-        assert_eq!(table, "id  name\n--  ----\n 7  a\n12  ∅\n\nrows\n----\n   2\n\n");
+        assert_eq!(
+            table,
+            "id  name\n--  ----\n 7  a\n12  ∅\n\nrows\n----\n   2\n\n"
+        );
     }
 }

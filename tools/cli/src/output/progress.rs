@@ -20,9 +20,20 @@ pub struct Progress {
 
 impl Progress {
     /// Starts the clock. `terminal` is where the line goes, with its width; none shows nothing. `what` is a word such as `loaded`.
-    pub fn start(env: Env, terminal: Option<(Box<dyn Write + Send>, usize)>, what: &'static str) -> Self {
+    pub fn start(
+        env: Env,
+        terminal: Option<(Box<dyn Write + Send>, usize)>,
+        what: &'static str,
+    ) -> Self {
         let started = env.monotonic();
-        Self { env, terminal, what, started, shown: None, rows: 0 }
+        Self {
+            env,
+            terminal,
+            what,
+            started,
+            shown: None,
+            rows: 0,
+        }
     }
 
     /// Counts rows and redraws the line if it is due.
@@ -52,10 +63,18 @@ impl Progress {
     /// The line as text: `loaded 1,234,567 rows, 412,000 rows/s, 3.0 s`.
     pub fn text(&self) -> String {
         let elapsed = self.elapsed();
-        let millis = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX).max(1);
+        let millis = u64::try_from(elapsed.as_millis())
+            .unwrap_or(u64::MAX)
+            .max(1);
         let rate = u128::from(self.rows) * 1000 / u128::from(millis);
         let rate = u64::try_from(rate).unwrap_or(u64::MAX);
-        format!("{} {} rows, {} rows/s, {}", self.what, grouped(self.rows), grouped(rate), clock(elapsed))
+        format!(
+            "{} {} rows, {} rows/s, {}",
+            self.what,
+            grouped(self.rows),
+            grouped(rate),
+            clock(elapsed)
+        )
     }
 
     fn draw(&mut self) {

@@ -23,8 +23,13 @@ pub struct RowTable {
 impl RowTable {
     /// A table of these fields; `leading` columns of the caller's stand before them.
     pub fn new(leading: &[(&str, Align)], row_type: &RowType) -> Self {
-        let leading = leading.iter().map(|(name, align)| ((*name).to_owned(), *align));
-        let fields = row_type.fields.iter().map(|field| (field.name.clone(), align_of(&field.data_type.kind)));
+        let leading = leading
+            .iter()
+            .map(|(name, align)| ((*name).to_owned(), *align));
+        let fields = row_type
+            .fields
+            .iter()
+            .map(|field| (field.name.clone(), align_of(&field.data_type.kind)));
         Self {
             encoder: RowEncoder::new(row_type),
             columns: row_type.len(),
@@ -38,12 +43,21 @@ impl RowTable {
     ///
     /// # Errors
     /// When a value cannot be written or the stream fails.
-    pub fn batch(&mut self, output: &mut Output, batch: &RecordBatch, leading: impl Fn(usize) -> Result<Vec<Cell>>) -> Result<()> {
+    pub fn batch(
+        &mut self,
+        output: &mut Output,
+        batch: &RecordBatch,
+        leading: impl Fn(usize) -> Result<Vec<Cell>>,
+    ) -> Result<()> {
         let mut bound = self.encoder.bind(batch)?;
         for row in 0..batch.num_rows() {
             let mut cells = leading(row)?;
             for column in 0..self.columns {
-                cells.push(bound.cell(row, column)?.map_or(Cell::Null, |text| Cell::text(&text)));
+                cells.push(
+                    bound
+                        .cell(row, column)?
+                        .map_or(Cell::Null, |text| Cell::text(&text)),
+                );
             }
             self.table.push(cells);
             self.rows += 1;

@@ -71,8 +71,17 @@ pub(super) struct Layout {
 impl TextTable {
     /// A table with these columns and no rows.
     pub fn new(columns: Vec<(String, Align)>) -> Self {
-        let columns = columns.into_iter().map(|(name, align)| Column { name: printable(&name), align }).collect();
-        Self { columns, rows: Vec::new() }
+        let columns = columns
+            .into_iter()
+            .map(|(name, align)| Column {
+                name: printable(&name),
+                align,
+            })
+            .collect();
+        Self {
+            columns,
+            rows: Vec::new(),
+        }
     }
 
     /// Appends a row; it has as many cells as the table has columns.
@@ -125,11 +134,16 @@ impl TextTable {
             .iter()
             .enumerate()
             .map(|(index, column)| {
-                let cells = self.rows.iter().filter_map(|row| row.get(index)).map(|cell| width_of(cell.shown()));
+                let cells = self
+                    .rows
+                    .iter()
+                    .filter_map(|row| row.get(index))
+                    .map(|cell| width_of(cell.shown()));
                 cells.max().unwrap_or(0).max(width_of(&column.name)).max(1)
             })
             .collect();
-        let line = |widths: &[usize]| widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1);
+        let line =
+            |widths: &[usize]| widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1);
         while line(&widths) > width {
             let over = line(&widths) - width;
             let second = {
@@ -137,26 +151,38 @@ impl TextTable {
                 sorted.sort_unstable();
                 sorted.iter().rev().nth(1).copied().unwrap_or(0)
             };
-            let Some(widest) = widths.iter_mut().max() else { break };
+            let Some(widest) = widths.iter_mut().max() else {
+                break;
+            };
             if *widest <= NARROWEST {
                 break;
             }
             // Down to the next widest at once, but not further than needed.
-            let target = widest.saturating_sub(over).max(second.saturating_sub(1)).max(NARROWEST);
+            let target = widest
+                .saturating_sub(over)
+                .max(second.saturating_sub(1))
+                .max(NARROWEST);
             *widest = target.min(*widest - 1);
         }
         while widths.len() > 1 && line(&widths) > width {
             widths.pop();
         }
         let left_out = self.columns.len() - widths.len();
-        Layout { columns: self.columns.iter().cloned().zip(widths).collect(), left_out }
+        Layout {
+            columns: self.columns.iter().cloned().zip(widths).collect(),
+            left_out,
+        }
     }
 }
 
 impl Layout {
     /// Appends the names and the rule below them.
     pub(super) fn push_header(&self, out: &mut String) {
-        let names: Vec<Cell> = self.columns.iter().map(|(column, _)| Cell::Text(column.name.clone())).collect();
+        let names: Vec<Cell> = self
+            .columns
+            .iter()
+            .map(|(column, _)| Cell::Text(column.name.clone()))
+            .collect();
         self.push_row(out, &names);
         for (index, (_, width)) in self.columns.iter().enumerate() {
             if index > 0 {
@@ -180,7 +206,11 @@ impl Layout {
             let mut text = String::new();
             let taken = push_cut(&mut text, cell.shown(), *width);
             let free = width - taken;
-            let (before, after) = if column.align == Align::Right { (free, 0) } else { (0, free) };
+            let (before, after) = if column.align == Align::Right {
+                (free, 0)
+            } else {
+                (0, free)
+            };
             // Blanks are owed until something follows, so that lines have none at their end.
             out.extend(std::iter::repeat_n(' ', owed + before));
             out.push_str(&text);
@@ -195,7 +225,12 @@ mod tests {
     use super::*;
 
     fn table(columns: &[(&str, Align)], rows: &[&[&str]]) -> TextTable {
-        let mut table = TextTable::new(columns.iter().map(|(name, align)| ((*name).to_owned(), *align)).collect());
+        let mut table = TextTable::new(
+            columns
+                .iter()
+                .map(|(name, align)| ((*name).to_owned(), *align))
+                .collect(),
+        );
         for row in rows {
             table.push(row.iter().map(|text| Cell::text(text)).collect());
         }
@@ -204,22 +239,41 @@ mod tests {
 
     #[test]
     fn numbers_are_flush_right_and_wide_characters_keep_columns_straight() {
-        let table = table(&[("id", Align::Right), ("name", Align::Left), ("n", Align::Right)], &[&["7", "日本", "1"], &["12", "ab", "-3"]]);
-        assert_eq!(table.render(80), "id  name   n\n--  ----  --\n 7  日本   1\n12  ab    -3\n\n");
+        let table = table(
+            &[
+                ("id", Align::Right),
+                ("name", Align::Left),
+                ("n", Align::Right),
+            ],
+            &[&["7", "日本", "1"], &["12", "ab", "-3"]],
+        );
+        assert_eq!(
+            table.render(80),
+            "id  name   n\n--  ----  --\n 7  日本   1\n12  ab    -3\n\n"
+        );
     }
 
     #[test]
     fn the_widest_columns_are_cut_first() {
-        let table = table(&[("a", Align::Left), ("b", Align::Left)], &[&["short", "a very long text that does not fit"]]);
+        let table = table(
+            &[("a", Align::Left), ("b", Align::Left)],
+            &[&["short", "a very long text that does not fit"]],
+        );
         let text = table.render(20);
-        assert_eq!(text, "a      b\n-----  -------------\nshort  a very long …\n\n");
+        assert_eq!(
+            text,
+            "a      b\n-----  -------------\nshort  a very long …\n\n"
+        );
         assert!(text.lines().all(|line| width_of(line) <= 20));
     }
 
     #[test]
     fn columns_that_do_not_fit_are_left_out_and_counted() {
         let names: Vec<String> = (0..30).map(|index| format!("column{index}")).collect();
-        let columns: Vec<(&str, Align)> = names.iter().map(|name| (name.as_str(), Align::Left)).collect();
+        let columns: Vec<(&str, Align)> = names
+            .iter()
+            .map(|name| (name.as_str(), Align::Left))
+            .collect();
         let row = ["some value"; 30];
         let text = table(&columns, &[&row]).render(40);
         assert!(text.contains("(+25 columns)"), "{text}");

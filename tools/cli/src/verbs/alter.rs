@@ -14,7 +14,12 @@ pub(crate) struct AlterArgs {
     #[command(flatten)]
     pub(crate) table: TableArgs,
     /// A change as JSON, such as {"op":"add-column","column":"c","type":"INT"}; may be repeated
-    #[arg(long = "change", value_name = "JSON", required = true, allow_hyphen_values = true)]
+    #[arg(
+        long = "change",
+        value_name = "JSON",
+        required = true,
+        allow_hyphen_values = true
+    )]
     pub(crate) changes: Vec<String>,
 }
 

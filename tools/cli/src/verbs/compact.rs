@@ -37,9 +37,19 @@ pub(crate) enum CompactMode {
 
 pub(crate) async fn run(args: CompactArgs, context: &mut Context) -> Result<u8> {
     let table = context.engine.table(&args.table).await?;
-    let partition = args.partition.as_deref().map(|text| json_argument("--partition", text)).transpose()?;
+    let partition = args
+        .partition
+        .as_deref()
+        .map(|text| json_argument("--partition", text))
+        .transpose()?;
     let mut session = WriteSession::open(table, args.commit_user).await?;
-    session.compact(CompactRequest { full: args.mode == CompactMode::Full, partition, bucket: args.bucket }).await?;
+    session
+        .compact(CompactRequest {
+            full: args.mode == CompactMode::Full,
+            partition,
+            bucket: args.bucket,
+        })
+        .await?;
     session.commit_rest(&mut context.output).await?;
     session.summary(&mut context.output).await?;
     Ok(EXIT_DONE)

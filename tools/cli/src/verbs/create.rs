@@ -28,7 +28,10 @@ pub(crate) async fn run(args: CreateArgs, context: &mut Context) -> Result<u8> {
     let text = schema_text(&args.schema, context)?;
     let mut definition = SchemaDefinition::from_json(text.as_bytes())?;
     definition.options.extend(args.table.dynamic_options());
-    let table = context.engine.create_table(&args.table, definition, args.if_not_exists).await?;
+    let table = context
+        .engine
+        .create_table(&args.table, definition, args.if_not_exists)
+        .await?;
     print_schema(&table, &mut context.output)?;
     Ok(EXIT_DONE)
 }
@@ -40,8 +43,14 @@ fn schema_text(argument: &str, context: &mut Context) -> Result<String> {
     }
     let mut text = String::new();
     if argument == "-" {
-        context.input.read_to_string(&mut text).map_err(|source| CliError::Input { line: 1, source })?;
+        context
+            .input
+            .read_to_string(&mut text)
+            .map_err(|source| CliError::Input { line: 1, source })?;
         return Ok(text);
     }
-    std::fs::read_to_string(argument).map_err(|source| CliError::Read { path: argument.to_owned(), source })
+    std::fs::read_to_string(argument).map_err(|source| CliError::Read {
+        path: argument.to_owned(),
+        source,
+    })
 }

@@ -30,7 +30,10 @@ pub(crate) fn print_schema(schema: &TableSchema, output: &mut Output) -> Result<
         return output.record(&document);
     }
     for field in &schema.fields {
-        let key = match (schema.primary_keys.contains(&field.name), schema.partition_keys.contains(&field.name)) {
+        let key = match (
+            schema.primary_keys.contains(&field.name),
+            schema.partition_keys.contains(&field.name),
+        ) {
             (true, true) => "primary, partition",
             (true, false) => "primary",
             (false, true) => "partition",

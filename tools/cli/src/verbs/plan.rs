@@ -34,7 +34,11 @@ pub(crate) async fn run(args: PlanArgs, context: &mut Context) -> Result<u8> {
     }
     let partition = table.schema().partition_type();
     let plan = scan.plan().await?;
-    let mut lines = plan.splits.iter().map(|split| describe(split, &partition.fields)).collect::<Result<Vec<_>>>()?;
+    let mut lines = plan
+        .splits
+        .iter()
+        .map(|split| describe(split, &partition.fields))
+        .collect::<Result<Vec<_>>>()?;
     lines.sort_by_cached_key(Value::to_string);
     for line in &lines {
         context.output.record(line)?;
@@ -60,7 +64,8 @@ fn describe(split: &DataSplit, partition: &[DataField]) -> Result<Value> {
         .zip(partition)
         .map(|(index, field)| split.partition.get(index, &field.data_type))
         .collect::<Result<Vec<Datum>, _>>()?;
-    let partition: Value = serde_json::from_str(&datums_to_json_row(partition, &values)?).unwrap_or_default();
+    let partition: Value =
+        serde_json::from_str(&datums_to_json_row(partition, &values)?).unwrap_or_default();
     Ok(json!({
         "snapshot": split.snapshot.0,
         "partition": partition,

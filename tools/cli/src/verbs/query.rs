@@ -9,7 +9,6 @@ use tidewater_types::{Predicate, RowKind, RowType, TypeError};
 use crate::args::{json_argument, projection, unknown_column};
 use crate::error::Result;
 
-
 /// Name of the column that holds each row's kind.
 pub(crate) const KIND_COLUMN: &str = "_VALUE_KIND";
 
@@ -49,10 +48,22 @@ impl QueryArgs {
         let mut seen = std::collections::HashSet::new();
         columns.retain(|name| seen.insert(name.clone()));
         for name in &columns {
-            indices.push(row_type.index_of(name).ok_or_else(|| unknown_column(name))?);
+            indices.push(
+                row_type
+                    .index_of(name)
+                    .ok_or_else(|| unknown_column(name))?,
+            );
         }
-        let filter = self.filter.as_deref().map(|text| filter_of(text, row_type)).transpose()?;
-        Ok(Query { columns, row_type: row_type.project(&indices), filter })
+        let filter = self
+            .filter
+            .as_deref()
+            .map(|text| filter_of(text, row_type))
+            .transpose()?;
+        Ok(Query {
+            columns,
+            row_type: row_type.project(&indices),
+            filter,
+        })
     }
 }
 
@@ -65,8 +76,12 @@ impl<'a> KindColumn<'a> {
     /// # Errors
     /// When the batch has none, which a reader that was asked for kinds does not give.
     pub(crate) fn of(batch: &'a RecordBatch) -> Result<Self> {
-        let column = batch.column_by_name(KIND_COLUMN).and_then(|column| column.as_primitive_opt::<Int8Type>());
-        Ok(Self(column.ok_or_else(|| TypeError::internal("a batch without kinds"))?))
+        let column = batch
+            .column_by_name(KIND_COLUMN)
+            .and_then(|column| column.as_primitive_opt::<Int8Type>());
+        Ok(Self(column.ok_or_else(|| {
+            TypeError::internal("a batch without kinds")
+        })?))
     }
 
     /// The kind of a row.
@@ -80,7 +95,10 @@ impl<'a> KindColumn<'a> {
 }
 
 fn filter_of(text: &str, row_type: &RowType) -> Result<Predicate> {
-    Ok(Predicate::from_json(&json_argument("--filter", text)?, row_type)?)
+    Ok(Predicate::from_json(
+        &json_argument("--filter", text)?,
+        row_type,
+    )?)
 }
 
 #[cfg(test)]
@@ -92,9 +110,21 @@ mod tests {
     #[test]
     fn columns_come_in_the_order_asked_and_once() {
         let row_type = RowType::of([("a", DataType::int()), ("b", DataType::string())]);
-        let query = QueryArgs { project: Some("b, a,b".into()), filter: None }.bind(&row_type).unwrap();
+        let query = QueryArgs {
+            project: Some("b, a,b".into()),
+            filter: None,
+        }
+        .bind(&row_type)
+        .unwrap();
         assert_eq!(query.columns, ["b", "a"]);
         assert_eq!(query.row_type.names().collect::<Vec<_>>(), ["b", "a"]);
-        assert!(QueryArgs { project: Some("c".into()), filter: None }.bind(&row_type).is_err());
+        assert!(
+            QueryArgs {
+                project: Some("c".into()),
+                filter: None
+            }
+            .bind(&row_type)
+            .is_err()
+        );
     }
 }

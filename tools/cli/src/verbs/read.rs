@@ -71,14 +71,20 @@ pub(crate) async fn run(args: ReadArgs, context: &mut Context) -> Result<u8> {
     }
     let mut batches = scan.read().await?;
     if let OutputMode::Table { .. } = context.output.mode() {
-        let leading: &[_] = if args.kinds { &[("kind", Align::Left)] } else { &[] };
+        let leading: &[_] = if args.kinds {
+            &[("kind", Align::Left)]
+        } else {
+            &[]
+        };
         let mut rows = RowTable::new(leading, &query.row_type);
         while let Some(batch) = batches.next_batch().await? {
             let kinds = args.kinds.then(|| KindColumn::of(&batch)).transpose()?;
-            let cells = |row| Ok(match &kinds {
-                Some(kinds) => vec![Cell::text(kinds.kind(row)?.short())],
-                None => Vec::new(),
-            });
+            let cells = |row| {
+                Ok(match &kinds {
+                    Some(kinds) => vec![Cell::text(kinds.kind(row)?.short())],
+                    None => Vec::new(),
+                })
+            };
             rows.batch(&mut context.output, &batch, cells)?;
         }
         rows.finish(&mut context.output)?;

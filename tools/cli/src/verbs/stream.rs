@@ -57,9 +57,15 @@ pub(crate) async fn run(args: StreamArgs, context: &mut Context) -> Result<u8> {
         Mode::FromSnapshotFull => StreamMode::FromSnapshotFull(SnapshotId(args.from_snapshot)),
         Mode::LatestFull => StreamMode::LatestFull,
     };
-    let options = StreamOptions { mode, project: Some(query.columns.clone()), filter: query.filter.clone(), ..StreamOptions::default() };
+    let options = StreamOptions {
+        mode,
+        project: Some(query.columns.clone()),
+        filter: query.filter.clone(),
+        ..StreamOptions::default()
+    };
     let mut stream = table.new_stream(options)?;
-    let mut printer = ChangePrinter::new(&query.row_type, &schema.primary_keys, context.output.mode());
+    let mut printer =
+        ChangePrinter::new(&query.row_type, &schema.primary_keys, context.output.mode());
     while let Some(plan) = stream.plan_next().await? {
         if plan.snapshot.0 > until {
             break;
@@ -92,21 +98,44 @@ pub(crate) struct ChangePrinter {
 impl ChangePrinter {
     /// Prints rows of `row_type` of a table with this primary key.
     pub(crate) fn new(row_type: &RowType, primary_keys: &[String], mode: OutputMode) -> Self {
-        let keys: Vec<usize> = primary_keys.iter().filter_map(|key| row_type.index_of(key)).collect();
-        let table = matches!(mode, OutputMode::Table { .. })
-            .then(|| RowTable::new(&[("snapshot", Align::Right), ("kind", Align::Left)], row_type));
+        let keys: Vec<usize> = primary_keys
+            .iter()
+            .filter_map(|key| row_type.index_of(key))
+            .collect();
+        let table = matches!(mode, OutputMode::Table { .. }).then(|| {
+            RowTable::new(
+                &[("snapshot", Align::Right), ("kind", Align::Left)],
+                row_type,
+            )
+        });
         let ordered = keys.len() == primary_keys.len();
-        Self { encoder: RowEncoder::new(row_type), keys, ordered, lines: Lines::new(), table }
+        Self {
+            encoder: RowEncoder::new(row_type),
+            keys,
+            ordered,
+            lines: Lines::new(),
+            table,
+        }
     }
 
     /// Takes the rows of a snapshot in.
     ///
     /// # Errors
     /// When a value cannot be written or the output fails.
-    pub(crate) fn batch(&mut self, snapshot: SnapshotId, batch: &RecordBatch, output: &mut Output) -> Result<()> {
+    pub(crate) fn batch(
+        &mut self,
+        snapshot: SnapshotId,
+        batch: &RecordBatch,
+        output: &mut Output,
+    ) -> Result<()> {
         let kinds = KindColumn::of(batch)?;
         if let Some(table) = &mut self.table {
-            let cells = |row| Ok(vec![Cell::text(&snapshot.0.to_string()), Cell::text(kinds.kind(row)?.short())]);
+            let cells = |row| {
+                Ok(vec![
+                    Cell::text(&snapshot.0.to_string()),
+                    Cell::text(kinds.kind(row)?.short()),
+                ])
+            };
             return table.batch(output, batch, cells);
         }
         let bound = std::cell::RefCell::new(self.encoder.bind(batch)?);
@@ -120,7 +149,14 @@ impl ChangePrinter {
                 Ok(())
             };
             let line = |out: &mut Vec<u8>| -> Result<()> {
-                out.extend_from_slice(format!("{{\"snapshot\":{},\"kind\":\"{}\",\"row\":", snapshot.0, kind.short()).as_bytes());
+                out.extend_from_slice(
+                    format!(
+                        "{{\"snapshot\":{},\"kind\":\"{}\",\"row\":",
+                        snapshot.0,
+                        kind.short()
+                    )
+                    .as_bytes(),
+                );
                 bound.borrow_mut().write_row(row, out)?;
                 out.push(b'}');
                 Ok(())

@@ -20,12 +20,20 @@ pub(crate) struct VerifyArgs {
 
 pub(crate) async fn run(args: VerifyArgs, context: &mut Context) -> Result<u8> {
     let table = context.engine.table(&args.table).await?;
-    let report = table.verify(VerifyOptions { orphans: args.orphans }).await?;
+    let report = table
+        .verify(VerifyOptions {
+            orphans: args.orphans,
+        })
+        .await?;
     for fault in &report.faults {
-        context.output.record(&json!({"fault": fault.code, "where": fault.place, "detail": fault.detail}))?;
+        context
+            .output
+            .record(&json!({"fault": fault.code, "where": fault.place, "detail": fault.detail}))?;
     }
     for note in &report.notes {
-        context.output.record(&json!({"note": note.code, "where": note.place, "detail": note.detail}))?;
+        context
+            .output
+            .record(&json!({"note": note.code, "where": note.place, "detail": note.detail}))?;
     }
     for orphan in &report.orphans {
         context.output.record(&json!({"orphan": orphan}))?;

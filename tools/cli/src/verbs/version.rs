@@ -6,6 +6,8 @@ use crate::context::Context;
 use crate::error::{EXIT_DONE, Result};
 
 pub(crate) fn run(context: &mut Context) -> Result<u8> {
-    context.output.record(&json!({"engine": "tidewater", "version": env!("CARGO_PKG_VERSION")}))?;
+    context
+        .output
+        .record(&json!({"engine": "tidewater", "version": env!("CARGO_PKG_VERSION")}))?;
     Ok(EXIT_DONE)
 }

@@ -61,6 +61,13 @@ pub(crate) fn call_at(arguments: &[&str], stdin: &str, width: Option<usize>) -> 
         output_width: width,
         errors_width: None,
     };
-    let status = tidewater_cli::run(std::iter::once("tidewater").chain(arguments.iter().copied()), console);
-    Answer { status, output: output.text(), errors: errors.text() }
+    let status = tidewater_cli::run(
+        std::iter::once("tidewater").chain(arguments.iter().copied()),
+        console,
+    );
+    Answer {
+        status,
+        output: output.text(),
+        errors: errors.text(),
+    }
 }

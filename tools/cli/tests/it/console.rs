@@ -8,35 +8,82 @@ use crate::call::{call, call_at};
 fn version_is_a_line_for_scripts_and_a_table_for_people() {
     let answer = call(&["version"], "");
     assert_eq!((answer.status, answer.errors.as_str()), (0, ""));
-    assert_eq!(answer.lines(), [json!({"engine": "tidewater", "version": env!("CARGO_PKG_VERSION")})]);
+    assert_eq!(
+        answer.lines(),
+        [json!({"engine": "tidewater", "version": env!("CARGO_PKG_VERSION")})]
+    );
     let table = call_at(&["version"], "", Some(80)).output;
-    assert!(table.starts_with("engine     version\n---------  -------\ntidewater  "), "{table}");
-    assert_eq!(call_at(&["version", "--json"], "", Some(80)).lines(), answer.lines());
+    assert!(
+        table.starts_with("engine     version\n---------  -------\ntidewater  "),
+        "{table}"
+    );
+    assert_eq!(
+        call_at(&["version", "--json"], "", Some(80)).lines(),
+        answer.lines()
+    );
 }
 
 #[test]
 fn verbs_of_later_issues_answer_64_and_say_so() {
     let later = [
-        "overwrite", "tag", "branch", "rollback", "expire", "orphan-clean", "delete-partition", "truncate", "expire-partitions",
-        "compact-manifests", "analyze", "consumer", "system",
+        "overwrite",
+        "tag",
+        "branch",
+        "rollback",
+        "expire",
+        "orphan-clean",
+        "delete-partition",
+        "truncate",
+        "expire-partitions",
+        "compact-manifests",
+        "analyze",
+        "consumer",
+        "system",
     ];
     for verb in later {
-        let answer = call(&[verb, "--warehouse", "w", "--table", "db.t", "--partition={}", "--dry-run", "x"], "");
+        let answer = call(
+            &[
+                verb,
+                "--warehouse",
+                "w",
+                "--table",
+                "db.t",
+                "--partition={}",
+                "--dry-run",
+                "x",
+            ],
+            "",
+        );
         assert_eq!((answer.status, answer.output.as_str()), (64, ""), "{verb}");
-        assert_eq!(answer.error(), json!({"error": "Unsupported", "message": format!("the verb {verb} is not built yet")}));
+        assert_eq!(
+            answer.error(),
+            json!({"error": "Unsupported", "message": format!("the verb {verb} is not built yet")})
+        );
     }
 }
 
 #[test]
 fn branches_tags_and_system_tables_answer_64() {
     for arguments in [
-        vec!["read", "--warehouse", "w", "--table", "db.t", "--branch", "b"],
+        vec![
+            "read",
+            "--warehouse",
+            "w",
+            "--table",
+            "db.t",
+            "--branch",
+            "b",
+        ],
         vec!["read", "--warehouse", "w", "--table", "db.t", "--tag", "x"],
         vec!["read", "--warehouse", "w", "--table", "db.t$files"],
         vec!["write", "--warehouse", "w", "--table", "db.t$branch_b"],
     ] {
         let answer = call(&arguments, "");
-        assert_eq!((answer.status, answer.error()["error"].as_str()), (64, Some("Unsupported")), "{arguments:?}");
+        assert_eq!(
+            (answer.status, answer.error()["error"].as_str()),
+            (64, Some("Unsupported")),
+            "{arguments:?}"
+        );
     }
 }
 
@@ -47,13 +94,40 @@ fn wrong_usage_answers_2_with_a_json_line_at_the_end() {
         vec!["fly"],
         vec!["read"],
         vec!["read", "--warehouse", "w", "--table", "t"],
-        vec!["read", "--warehouse", "w", "--table", "db.t", "--limit", "many"],
-        vec!["read", "--warehouse", "w", "--table", "db.t", "--no-such-option"],
-        vec!["read", "--warehouse", "w", "--table", "db.t", "--option", "novalue"],
+        vec![
+            "read",
+            "--warehouse",
+            "w",
+            "--table",
+            "db.t",
+            "--limit",
+            "many",
+        ],
+        vec![
+            "read",
+            "--warehouse",
+            "w",
+            "--table",
+            "db.t",
+            "--no-such-option",
+        ],
+        vec![
+            "read",
+            "--warehouse",
+            "w",
+            "--table",
+            "db.t",
+            "--option",
+            "novalue",
+        ],
         vec!["version", "--memory", "lots"],
     ] {
         let answer = call(&arguments, "");
-        assert_eq!((answer.status, answer.output.as_str()), (2, ""), "{arguments:?}");
+        assert_eq!(
+            (answer.status, answer.output.as_str()),
+            (2, ""),
+            "{arguments:?}"
+        );
         assert_eq!(answer.error()["error"], "Usage", "{arguments:?}");
     }
 }
@@ -64,7 +138,14 @@ fn help_names_every_option_and_ends_well() {
     assert_eq!(answer.status, 2, "help is an option, not a verb");
     let answer = call(&["write", "--help"], "");
     assert_eq!((answer.status, answer.errors.as_str()), (0, ""));
-    for option in ["--warehouse", "--table", "--commit-user", "--option", "--memory", "--json"] {
+    for option in [
+        "--warehouse",
+        "--table",
+        "--commit-user",
+        "--option",
+        "--memory",
+        "--json",
+    ] {
         assert!(answer.output.contains(option), "{option} is missing");
     }
 }

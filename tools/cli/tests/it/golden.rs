@@ -4,7 +4,10 @@
 
 use std::path::Path;
 
-use tidewater_testkit::{Expectation, GoldenCase, Question, compare_objects, compare_rows, compare_stream, golden_root, read_json_lines};
+use tidewater_testkit::{
+    Expectation, GoldenCase, Question, compare_objects, compare_rows, compare_stream, golden_root,
+    read_json_lines,
+};
 
 use crate::call::{Answer, call};
 
@@ -26,13 +29,24 @@ fn listed() -> Vec<Listed> {
     let rows = page.lines().filter(|line| line.starts_with("| ")).skip(2);
     rows.filter_map(|line| {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
-        let [_, case, asked, waits, ..] = cells[..] else { panic!("{line}") };
+        let [_, case, asked, waits, ..] = cells[..] else {
+            panic!("{line}")
+        };
         let tables = match asked {
             "none" => return None,
             "all" => None,
-            names => Some(names.split(',').map(|name| name.trim().to_owned()).collect()),
+            names => Some(
+                names
+                    .split(',')
+                    .map(|name| name.trim().to_owned())
+                    .collect(),
+            ),
         };
-        Some(Listed { case: case.to_owned(), tables, waits: !waits.is_empty() })
+        Some(Listed {
+            case: case.to_owned(),
+            tables,
+            waits: !waits.is_empty(),
+        })
     })
     .collect()
 }
@@ -56,13 +70,20 @@ fn every_question_is_answered_as_java_answers_it() {
     let only = std::env::var("TIDEWATER_GOLDEN").ok();
     let (mut equal, mut waiting, mut wrong) = (0, 0, Vec::new());
     for listed in listed() {
-        if only.as_ref().is_some_and(|only| !listed.case.contains(only.as_str())) {
+        if only
+            .as_ref()
+            .is_some_and(|only| !listed.case.contains(only.as_str()))
+        {
             continue;
         }
         let case = GoldenCase::load(&golden_root(), &listed.case).unwrap();
         let folder = case.unpack().unwrap();
         for question in case.questions(COMMANDS).unwrap() {
-            if listed.tables.as_ref().is_some_and(|tables| !tables.contains(&question.table)) {
+            if listed
+                .tables
+                .as_ref()
+                .is_some_and(|tables| !tables.contains(&question.table))
+            {
                 continue;
             }
             let answer = ask(&question, folder.path());
@@ -74,19 +95,37 @@ fn every_question_is_answered_as_java_answers_it() {
             if differences.is_empty() {
                 equal += 1;
             } else {
-                let asked = format!("{}: {} {} {}", case.name, question.command, question.table, question.args.join(" "));
+                let asked = format!(
+                    "{}: {} {} {}",
+                    case.name,
+                    question.command,
+                    question.table,
+                    question.args.join(" ")
+                );
                 wrong.push(format!("{asked}\n    {}", differences.join("\n    ")));
             }
         }
     }
     println!("{equal} equal, {waiting} waiting, {} wrong", wrong.len());
-    assert!(wrong.is_empty(), "{} of {} questions:\n{}", wrong.len(), wrong.len() + equal, wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {} questions:\n{}",
+        wrong.len(),
+        wrong.len() + equal,
+        wrong.join("\n")
+    );
     assert!(equal > 0);
 }
 
 fn ask(question: &Question, folder: &Path) -> Answer {
     let warehouse = folder.join("warehouse");
-    let mut arguments = vec![question.command.as_str(), "--warehouse", warehouse.to_str().unwrap(), "--table", question.table.as_str()];
+    let mut arguments = vec![
+        question.command.as_str(),
+        "--warehouse",
+        warehouse.to_str().unwrap(),
+        "--table",
+        question.table.as_str(),
+    ];
     arguments.extend(question.args.iter().map(String::as_str));
     call(&arguments, "")
 }
@@ -101,7 +140,11 @@ fn differences(case: &GoldenCase, question: &Question, answer: &Answer) -> Vec<S
     };
     let well = answer.status == 0 || (question.command == "verify" && answer.status == FAULTS);
     if !well {
-        return vec![format!("status {}: {}", answer.status, answer.errors.trim_end())];
+        return vec![format!(
+            "status {}: {}",
+            answer.status,
+            answer.errors.trim_end()
+        )];
     }
     let got = answer.lines();
     match question.command.as_str() {
@@ -116,8 +159,14 @@ fn differences(case: &GoldenCase, question: &Question, answer: &Answer) -> Vec<S
 fn redoing_the_steps_of_a_case_gives_its_latest_rows() {
     let only = std::env::var("TIDEWATER_GOLDEN").ok();
     let (mut redone, mut wrong) = (0, Vec::new());
-    for listed in listed().into_iter().filter(|listed| listed.tables.is_none()) {
-        if only.as_ref().is_some_and(|only| !listed.case.contains(only.as_str())) {
+    for listed in listed()
+        .into_iter()
+        .filter(|listed| listed.tables.is_none())
+    {
+        if only
+            .as_ref()
+            .is_some_and(|only| !listed.case.contains(only.as_str()))
+        {
             continue;
         }
         let case = GoldenCase::load(&golden_root(), &listed.case).unwrap();
@@ -142,33 +191,71 @@ fn redo(case: &GoldenCase) -> Result<bool, String> {
     }
     for step in &steps {
         let input = case.folder().join("input");
-        let args: Vec<String> = step.args.iter().map(|arg| match arg.strip_prefix("input/") {
-            Some(file) => input.join(file).to_str().unwrap().to_owned(),
-            None => arg.clone(),
-        }).collect();
-        let mut arguments = vec![step.command.as_str(), "--warehouse", warehouse.to_str().unwrap(), "--table", step.table.as_str()];
+        let args: Vec<String> = step
+            .args
+            .iter()
+            .map(|arg| match arg.strip_prefix("input/") {
+                Some(file) => input.join(file).to_str().unwrap().to_owned(),
+                None => arg.clone(),
+            })
+            .collect();
+        let mut arguments = vec![
+            step.command.as_str(),
+            "--warehouse",
+            warehouse.to_str().unwrap(),
+            "--table",
+            step.table.as_str(),
+        ];
         arguments.extend(args.iter().map(String::as_str));
         let answer = call(&arguments, step.stdin.as_deref().unwrap_or_default());
         if answer.status == UNSUPPORTED {
             return Ok(false);
         }
         if (answer.status != 0) != step.refused {
-            return Err(format!("{} {}: status {} {}", step.command, step.table, answer.status, answer.errors.trim_end()));
+            return Err(format!(
+                "{} {}: status {} {}",
+                step.command,
+                step.table,
+                answer.status,
+                answer.errors.trim_end()
+            ));
         }
     }
     for question in case.questions(&["read"]).unwrap() {
-        let Expectation::Lines(want) = &question.expectation else { continue };
+        let Expectation::Lines(want) = &question.expectation else {
+            continue;
+        };
         if !question.args.is_empty() {
             continue;
         }
         let answer = ask(&question, folder.path());
-        let verified = call(&["verify", "--warehouse", warehouse.to_str().unwrap(), "--table", &question.table], "");
+        let verified = call(
+            &[
+                "verify",
+                "--warehouse",
+                warehouse.to_str().unwrap(),
+                "--table",
+                &question.table,
+            ],
+            "",
+        );
         if verified.status != 0 {
-            return Err(format!("verify {}: {}{}", question.table, verified.output, verified.errors));
+            return Err(format!(
+                "verify {}: {}{}",
+                question.table, verified.output, verified.errors
+            ));
         }
-        let differences = if answer.status == 0 { compare_rows(want, &answer.lines()).unwrap() } else { vec![answer.errors] };
+        let differences = if answer.status == 0 {
+            compare_rows(want, &answer.lines()).unwrap()
+        } else {
+            vec![answer.errors]
+        };
         if !differences.is_empty() {
-            return Err(format!("{}:\n    {}", question.table, differences.join("\n    ")));
+            return Err(format!(
+                "{}:\n    {}",
+                question.table,
+                differences.join("\n    ")
+            ));
         }
     }
     Ok(true)
@@ -176,6 +263,7 @@ fn redo(case: &GoldenCase) -> Result<bool, String> {
 
 #[test]
 fn fixtures_can_be_read() {
-    let lines = read_json_lines(&golden_root().join("pk-dedup-level0/expected/read-latest.jsonl")).unwrap();
+    let lines =
+        read_json_lines(&golden_root().join("pk-dedup-level0/expected/read-latest.jsonl")).unwrap();
     assert!(!lines.is_empty());
 }

@@ -39,7 +39,13 @@ pub(crate) async fn run(args: WriteArgs, context: &mut Context) -> Result<u8> {
     loop {
         text.clear();
         number += 1;
-        let read = context.input.read_line(&mut text).map_err(|source| CliError::Input { line: number, source })?;
+        let read = context
+            .input
+            .read_line(&mut text)
+            .map_err(|source| CliError::Input {
+                line: number,
+                source,
+            })?;
         if read == 0 {
             break;
         }
@@ -53,9 +59,13 @@ pub(crate) async fn run(args: WriteArgs, context: &mut Context) -> Result<u8> {
             }
             InputLine::Directive(members) => {
                 progress.add(session.hand_over().await?);
-                let directive = Directive::from_json(&members).map_err(|what| directive_error(number, what))?;
+                let directive =
+                    Directive::from_json(&members).map_err(|what| directive_error(number, what))?;
                 let done = obey(directive, &mut session, context).await;
-                done.map_err(|source| CliError::AtLine { line: number, source: Box::new(source) })?;
+                done.map_err(|source| CliError::AtLine {
+                    line: number,
+                    source: Box::new(source),
+                })?;
             }
         }
     }
@@ -68,12 +78,18 @@ pub(crate) async fn run(args: WriteArgs, context: &mut Context) -> Result<u8> {
 
 fn directive_error(line: u64, error: directive::DirectiveError) -> CliError {
     match error {
-        directive::DirectiveError::NotBuilt(what) => CliError::not_built(format!("line {line}: {what}")),
+        directive::DirectiveError::NotBuilt(what) => {
+            CliError::not_built(format!("line {line}: {what}"))
+        }
         directive::DirectiveError::Meaningless(what) => JsonError::Line { line, what }.into(),
     }
 }
 
-async fn obey(directive: Directive, session: &mut WriteSession, context: &mut Context) -> Result<()> {
+async fn obey(
+    directive: Directive,
+    session: &mut WriteSession,
+    context: &mut Context,
+) -> Result<()> {
     match directive {
         Directive::Commit(request) => session.commit(request, &mut context.output).await,
         Directive::Compact(request) => session.compact(request).await,

@@ -31,7 +31,14 @@ pub(crate) struct CommitRequest {
 impl CommitRequest {
     /// A plain commit under this identifier.
     pub(crate) fn of(identifier: i64) -> Self {
-        Self { identifier, watermark: None, properties: BTreeMap::new(), empty: false, filter: false, wait: true }
+        Self {
+            identifier,
+            watermark: None,
+            properties: BTreeMap::new(),
+            empty: false,
+            filter: false,
+            wait: true,
+        }
     }
 }
 
@@ -61,12 +68,29 @@ pub(crate) struct WriteSession {
 impl WriteSession {
     /// Opens a writer that goes on behind what `user` has committed.
     pub(crate) async fn open(table: Table, user: String) -> Result<Self> {
-        let write = table.new_write(WriteOptions { user: user.clone(), ..WriteOptions::default() }).await?;
-        let commit = table.new_commit(CommitOptions { user: user.clone(), ..CommitOptions::default() })?;
+        let write = table
+            .new_write(WriteOptions {
+                user: user.clone(),
+                ..WriteOptions::default()
+            })
+            .await?;
+        let commit = table.new_commit(CommitOptions {
+            user: user.clone(),
+            ..CommitOptions::default()
+        })?;
         let decoder = RowDecoder::new(&table.schema().row_type())?;
         let last = commit.last_identifier().await?.unwrap_or(0);
         let last_identifier = if last == i64::MAX { 0 } else { last };
-        Ok(Self { table, user, write, commit, decoder, last_identifier, pending: false, rows: 0 })
+        Ok(Self {
+            table,
+            user,
+            write,
+            commit,
+            decoder,
+            last_identifier,
+            pending: false,
+            rows: 0,
+        })
     }
 
     /// Closes the writer and opens a new one; rows that were not committed are lost.
@@ -86,7 +110,9 @@ impl WriteSession {
 
     /// Gives the decoded rows to the table; the answer is how many they were.
     pub(crate) async fn hand_over(&mut self) -> Result<u64> {
-        let Some(rows) = self.decoder.take()? else { return Ok(0) };
+        let Some(rows) = self.decoder.take()? else {
+            return Ok(0);
+        };
         let count = u64::try_from(rows.batch.num_rows()).unwrap_or(u64::MAX);
         self.pending = true;
         self.rows += count;
@@ -95,14 +121,20 @@ impl WriteSession {
     }
 
     async fn write_rows(&mut self, rows: DecodedRows) -> Result<()> {
-        let DecodedRows { batch, kinds, buckets } = rows;
+        let DecodedRows {
+            batch,
+            kinds,
+            buckets,
+        } = rows;
         let Some(buckets) = buckets else {
             return Ok(self.write.write_with_kinds(batch, kinds).await?);
         };
         // Runs of rows that go to one bucket, or to the one their key gives.
         let mut start = 0;
         for end in 1..=buckets.len() {
-            let same = end < buckets.len() && buckets.is_null(end) == buckets.is_null(start) && buckets.value(end) == buckets.value(start);
+            let same = end < buckets.len()
+                && buckets.is_null(end) == buckets.is_null(start)
+                && buckets.value(end) == buckets.value(start);
             if same {
                 continue;
             }
@@ -110,7 +142,9 @@ impl WriteSession {
             if buckets.is_null(start) {
                 self.write.write_with_kinds(batch, kinds).await?;
             } else {
-                self.write.write_to_bucket(batch, kinds, Bucket(buckets.value(start))).await?;
+                self.write
+                    .write_to_bucket(batch, kinds, Bucket(buckets.value(start)))
+                    .await?;
             }
             start = end;
         }
@@ -119,30 +153,53 @@ impl WriteSession {
 
     /// Asks for a compaction with the next commit.
     pub(crate) async fn compact(&mut self, request: CompactRequest) -> Result<()> {
-        let partition = request.partition.as_ref().map(|json| self.partition(json)).transpose()?;
-        self.write.compact_where(partition.as_ref(), request.bucket.map(Bucket), request.full).await?;
+        let partition = request
+            .partition
+            .as_ref()
+            .map(|json| self.partition(json))
+            .transpose()?;
+        self.write
+            .compact_where(partition.as_ref(), request.bucket.map(Bucket), request.full)
+            .await?;
         self.pending = true;
         Ok(())
     }
 
     fn partition(&self, json: &Value) -> Result<BinaryRow> {
         let Value::Object(members) = json else {
-            return Err(CliError::usage(format!("a partition is an object, not {json}")));
+            return Err(CliError::usage(format!(
+                "a partition is an object, not {json}"
+            )));
         };
         let row_type = self.table.schema().partition_type();
-        if let Some(name) = members.keys().find(|name| row_type.index_of(name).is_none()) {
-            return Err(CliError::usage(format!("{name:?} is not a partition column")));
+        if let Some(name) = members
+            .keys()
+            .find(|name| row_type.index_of(name).is_none())
+        {
+            return Err(CliError::usage(format!(
+                "{name:?} is not a partition column"
+            )));
         }
         let values = row_type
             .fields
             .iter()
-            .map(|field| datum_from_json(members.get(&field.name).unwrap_or(&Value::Null), &field.data_type, &field.name))
+            .map(|field| {
+                datum_from_json(
+                    members.get(&field.name).unwrap_or(&Value::Null),
+                    &field.data_type,
+                    &field.name,
+                )
+            })
             .collect::<Result<Vec<Datum>, _>>()?;
         Ok(BinaryRow::from_datums(&values, &row_type.types())?)
     }
 
     /// Commits what came since the last commit, and says which snapshots that made.
-    pub(crate) async fn commit(&mut self, request: CommitRequest, output: &mut Output) -> Result<()> {
+    pub(crate) async fn commit(
+        &mut self,
+        request: CommitRequest,
+        output: &mut Output,
+    ) -> Result<()> {
         let messages = self.write.prepare_commit(request.wait).await?;
         let committable = Committable {
             identifier: request.identifier,
@@ -151,10 +208,17 @@ impl WriteSession {
             messages,
         };
         let commit = self.commit.clone().ignore_empty(!request.empty);
-        let made = if request.filter { commit.filter_and_commit(vec![committable]).await? } else { commit.commit(committable).await? };
+        let made = if request.filter {
+            commit.filter_and_commit(vec![committable]).await?
+        } else {
+            commit.commit(committable).await?
+        };
         self.last_identifier = request.identifier;
         self.pending = false;
-        let snapshots: Vec<Value> = made.iter().map(|snapshot| json!({"id": snapshot.id.0, "kind": snapshot.kind.to_string()})).collect();
+        let snapshots: Vec<Value> = made
+            .iter()
+            .map(|snapshot| json!({"id": snapshot.id.0, "kind": snapshot.kind.to_string()}))
+            .collect();
         output.record(&json!({"commit": request.identifier, "snapshots": snapshots}))
     }
 
@@ -163,16 +227,32 @@ impl WriteSession {
         if !self.pending {
             return Ok(());
         }
-        self.commit(CommitRequest::of(self.last_identifier.saturating_add(1)), output).await
+        self.commit(
+            CommitRequest::of(self.last_identifier.saturating_add(1)),
+            output,
+        )
+        .await
     }
 
     /// Says how many rows came and what the latest snapshot is.
     pub(crate) async fn summary(&self, output: &mut Output) -> Result<()> {
-        let latest = self.table.latest_snapshot().await?.map(|snapshot| snapshot.id.0);
+        let latest = self
+            .table
+            .latest_snapshot()
+            .await?
+            .map(|snapshot| snapshot.id.0);
         output.record(&json!({"rows": self.rows, "latest": latest}))
     }
 }
 
-fn slice(batch: &RecordBatch, kinds: &Int8Array, start: usize, end: usize) -> (RecordBatch, Int8Array) {
-    (batch.slice(start, end - start), kinds.slice(start, end - start))
+fn slice(
+    batch: &RecordBatch,
+    kinds: &Int8Array,
+    start: usize,
+    end: usize,
+) -> (RecordBatch, Int8Array) {
+    (
+        batch.slice(start, end - start),
+        kinds.slice(start, end - start),
+    )
 }

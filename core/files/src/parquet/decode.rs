@@ -1,0 +1,281 @@
+//! Turns one unit of a file (a row group or a run of its rows) into batches.
+//!
+//! ```text
+//!  UnitDecoder::step   on a worker:  decode a few batches, map them to the asked columns
+//!       |- Needs(ranges)             the caller fetches and pushes them, then steps again
+//!       |- More(batches)
+//!       '- Done(batches)
+//! ```
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::{BooleanArray, RecordBatch, RecordBatchOptions};
+use arrow_schema::ArrowError;
+use arrow_select::filter::filter_record_batch;
+use bytes::Bytes;
+use parquet::DecodeResult;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowPredicateFn, ParquetRecordBatchReader, RowFilter, RowSelection,
+};
+use parquet::arrow::push_decoder::{ParquetPushDecoder, ParquetPushDecoderBuilder};
+use parquet::errors::ParquetError;
+use tidewater_types::Predicate;
+
+use super::convert::ConvertError;
+use super::footer::Footer;
+use super::mapping::SchemaMapping;
+use crate::error::{FilesError, Result};
+
+/// Rows of one row group that are read together.
+#[derive(Debug, Clone)]
+pub(crate) struct Unit {
+    pub(crate) row_group: usize,
+    /// None is all rows.
+    pub(crate) selection: Option<RowSelection>,
+}
+
+/// How rows are filtered by value.
+#[derive(Debug, Clone)]
+pub(crate) enum RowTest {
+    /// Not at all.
+    None,
+    /// On whole batches, after they were decoded.
+    After(Predicate),
+    /// On the columns of the predicate first; the other columns are then decoded for the rows that are left.
+    First(Predicate, Arc<SchemaMapping>),
+}
+
+/// What is the same for all units of a read.
+#[derive(Debug)]
+pub(crate) struct UnitPlan {
+    pub(crate) footer: Arc<Footer>,
+    pub(crate) mapping: SchemaMapping,
+    pub(crate) test: RowTest,
+    pub(crate) batch_rows: usize,
+    /// The columns that the caller asked for come first; those only read for the predicate follow.
+    pub(crate) kept_columns: usize,
+    /// Batches decoded in one go.
+    pub(crate) batches_per_step: usize,
+}
+
+/// What a step came to.
+pub(crate) enum Step {
+    /// These bytes of the file are wanted.
+    Needs(Vec<Range<u64>>),
+    /// There may be more.
+    More(Vec<RecordBatch>),
+    /// The unit is finished.
+    Done(Vec<RecordBatch>),
+}
+
+/// One unit while it is decoded.
+pub(crate) struct UnitDecoder {
+    plan: Arc<UnitPlan>,
+    decoder: ParquetPushDecoder,
+    batches: Option<ParquetRecordBatchReader>,
+}
+
+impl UnitDecoder {
+    pub(crate) fn new(plan: Arc<UnitPlan>, unit: &Unit) -> Result<Self> {
+        let mask = plan.mask(plan.mapping.leaves());
+        let mut builder =
+            ParquetPushDecoderBuilder::new_with_metadata(plan.footer.reader().clone())
+                .with_projection(mask)
+                .with_row_groups(vec![unit.row_group])
+                .with_batch_size(plan.batch_rows);
+        if let Some(selection) = &unit.selection {
+            builder = builder.with_row_selection(selection.clone());
+        }
+        if let RowTest::First(predicate, mapping) = &plan.test {
+            let (predicate, mapping) = (predicate.clone(), Arc::clone(mapping));
+            let mask = plan.mask(mapping.leaves());
+            let path = plan.footer.path().to_owned();
+            let test = move |batch: RecordBatch| -> Result<BooleanArray, ArrowError> {
+                let external = |error: FilesError| ArrowError::ExternalError(Box::new(error));
+                let mapped = mapping.apply(&path, &batch).map_err(external)?;
+                predicate
+                    .eval(&mapped)
+                    .map_err(|error| external(error.into()))
+            };
+            builder = builder.with_row_filter(RowFilter::new(vec![Box::new(
+                ArrowPredicateFn::new(mask, test),
+            )]));
+        }
+        let decoder = builder
+            .build()
+            .map_err(|error| FilesError::corrupt(plan.footer.path(), error))?;
+        Ok(Self {
+            plan,
+            decoder,
+            batches: None,
+        })
+    }
+
+    /// Gives bytes that a step asked for.
+    pub(crate) fn push(&mut self, ranges: Vec<Range<u64>>, bytes: Vec<Bytes>) -> Result<()> {
+        let pushed = self.decoder.push_ranges(ranges, bytes);
+        pushed.map_err(|error| FilesError::corrupt(self.plan.footer.path(), error))
+    }
+
+    /// Asks for the first bytes without decoding anything; none if no bytes are needed.
+    pub(crate) fn first_ranges(&mut self) -> Result<Vec<Range<u64>>> {
+        match self
+            .decoder
+            .try_next_reader()
+            .map_err(|error| parquet_error(self.plan.footer.path(), error))?
+        {
+            DecodeResult::NeedsData(ranges) => Ok(ranges),
+            DecodeResult::Data(batches) => {
+                self.batches = Some(batches);
+                Ok(Vec::new())
+            }
+            DecodeResult::Finished => Ok(Vec::new()),
+        }
+    }
+
+    /// Decodes until bytes are wanted, the unit ends or a few batches are ready.
+    pub(crate) fn step(&mut self) -> Result<Step> {
+        let plan = Arc::clone(&self.plan);
+        let path = plan.footer.path();
+        let mut ready = Vec::with_capacity(plan.batches_per_step);
+        loop {
+            let Some(batches) = &mut self.batches else {
+                match self
+                    .decoder
+                    .try_next_reader()
+                    .map_err(|error| parquet_error(path, error))?
+                {
+                    DecodeResult::NeedsData(ranges) if ready.is_empty() => {
+                        return Ok(Step::Needs(ranges));
+                    }
+                    DecodeResult::NeedsData(_) => return Ok(Step::More(ready)),
+                    DecodeResult::Data(batches) => self.batches = Some(batches),
+                    DecodeResult::Finished => return Ok(Step::Done(ready)),
+                }
+                continue;
+            };
+            match batches.next() {
+                None => self.batches = None,
+                Some(decoded) => {
+                    let decoded = decoded.map_err(|error| arrow_error(path, error))?;
+                    let batch = plan.finish(&decoded)?;
+                    if batch.num_rows() > 0 {
+                        ready.push(batch);
+                    }
+                    if ready.len() >= plan.batches_per_step {
+                        return Ok(Step::More(ready));
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl UnitPlan {
+    fn mask(&self, leaves: &[usize]) -> ProjectionMask {
+        let schema = self.footer.metadata().file_metadata().schema_descr();
+        ProjectionMask::leaves(schema, leaves.iter().copied())
+    }
+
+    fn finish(&self, decoded: &RecordBatch) -> Result<RecordBatch> {
+        let mut batch = self.mapping.apply(self.footer.path(), decoded)?;
+        if let RowTest::After(predicate) = &self.test {
+            let kept = predicate.eval(&batch)?;
+            if kept.true_count() < batch.num_rows() {
+                batch =
+                    filter_record_batch(&batch, &kept).map_err(tidewater_types::TypeError::from)?;
+            }
+        }
+        if self.kept_columns < batch.num_columns() {
+            let kept: Vec<usize> = (0..self.kept_columns).collect();
+            batch = batch
+                .project(&kept)
+                .map_err(tidewater_types::TypeError::from)?;
+        }
+        Ok(batch)
+    }
+}
+
+impl SchemaMapping {
+    /// Makes the asked columns of a decoded batch.
+    ///
+    /// # Errors
+    /// [`FilesError::ValueOutOfRange`], [`FilesError::Convert`], [`FilesError::NullValue`] or [`FilesError::CorruptColumn`], with the column.
+    pub(crate) fn apply(&self, path: &str, decoded: &RecordBatch) -> Result<RecordBatch> {
+        let rows = decoded.num_rows();
+        let mut columns = Vec::with_capacity(self.columns().len());
+        for (mapped, field) in self.columns().iter().zip(self.output_schema().fields()) {
+            let column = match &mapped.stored {
+                None => arrow_array::new_null_array(field.data_type(), rows),
+                Some(stored) => {
+                    let array = decoded.columns().get(stored.decoded).ok_or_else(|| {
+                        FilesError::Internal {
+                            what: format!("column {:?} was not decoded", field.name()),
+                        }
+                    })?;
+                    stored
+                        .convert
+                        .apply(array)
+                        .map_err(|error| convert_error(path, field.name(), error))?
+                }
+            };
+            if !field.is_nullable() && column.null_count() > 0 {
+                return Err(FilesError::NullValue {
+                    path: path.to_owned(),
+                    column: field.name().clone(),
+                });
+            }
+            columns.push(column);
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        let batch =
+            RecordBatch::try_new_with_options(Arc::clone(self.output_schema()), columns, &options);
+        batch.map_err(|error| FilesError::Internal {
+            what: format!("a mapped batch of {path} is inconsistent: {error}"),
+        })
+    }
+}
+
+fn convert_error(path: &str, column: &str, error: ConvertError) -> FilesError {
+    let (path, column) = (path.to_owned(), column.to_owned());
+    match error {
+        ConvertError::OutOfRange(reason) => FilesError::ValueOutOfRange {
+            path,
+            column,
+            reason,
+        },
+        ConvertError::Damaged(reason) => FilesError::CorruptColumn {
+            path,
+            column,
+            reason,
+        },
+        ConvertError::Cast(source) => FilesError::Convert {
+            path,
+            column,
+            source,
+        },
+    }
+}
+
+/// An error of the decoder, which may wrap one of ours from a row test.
+fn parquet_error(path: &str, error: ParquetError) -> FilesError {
+    match error {
+        ParquetError::External(inner) => match inner.downcast::<ArrowError>() {
+            Ok(arrow) => arrow_error(path, *arrow),
+            Err(other) => FilesError::corrupt(path, other),
+        },
+        other => FilesError::corrupt(path, other),
+    }
+}
+
+fn arrow_error(path: &str, error: ArrowError) -> FilesError {
+    match error {
+        ArrowError::ExternalError(inner) => match inner.downcast::<FilesError>() {
+            Ok(ours) => *ours,
+            Err(other) => FilesError::corrupt(path, other),
+        },
+        other => FilesError::corrupt(path, other),
+    }
+}

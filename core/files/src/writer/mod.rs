@@ -1,0 +1,18 @@
+//! Data files on the way out: which columns they have, what they are called, when the next one begins, and what the manifest says of them.
+//!
+//! ```text
+//!  batches -> RollingFileWriter -> ParquetFileWriter -> FileSink
+//!                  |  closes a file when it is large enough
+//!                  '-> DataFileMeta per file: keys, sequence numbers, deletes, statistics from the footer
+//! ```
+
+mod description;
+mod layout;
+mod naming;
+mod options;
+mod rolling;
+
+pub use self::layout::FileLayout;
+pub use self::naming::{FileDirectory, FileNames};
+pub use self::options::FileWriterOptions;
+pub use self::rolling::RollingFileWriter;

@@ -1,0 +1,554 @@
+//! The state of a merge over one kind of keys: runs, their batches, and when a batch may go.
+//!
+//! ```text
+//!  push -> run queue -> current batch -> passed -> retired -> (mask out | chunk that releases it out) -> slot free
+//! ```
+//!
+//! A batch that a run has passed stays until no open key refers to it. The loop over rows is in `play.rs`.
+
+use std::collections::VecDeque;
+
+use tidewater_types::Keys;
+
+use crate::engine::Dedup;
+use crate::error::{MergeError, Result};
+use crate::sort_merge::Step;
+use crate::sort_merge::batch::{Shape, Slot, check_order};
+use crate::sort_merge::keys::{RunKeys, common_prefix};
+use crate::sort_merge::output::{BatchMask, ChunkBuilder, MergedChunk};
+use crate::sort_merge::tournament::{Entry, Tournament};
+
+/// No run; runs are counted in `u32` and there are fewer of them.
+pub(super) const NO_RUN: u32 = u32::MAX;
+
+/// Batches waiting for release before a chunk is handed out early, beyond one per run.
+const RETIRED_SLACK: usize = 8;
+
+/// One sorted run.
+#[derive(Debug)]
+pub(super) struct Run<W> {
+    /// Pushed batches that are not current yet.
+    queue: VecDeque<u32>,
+    /// The batch of the head; meaningful while the run is in play.
+    pub(super) slot: u32,
+    /// Row of the head.
+    pub(super) row: u32,
+    /// Rows of the current batch.
+    pub(super) rows: u32,
+    pub(super) state: RunState,
+    pushed: usize,
+    finished: bool,
+    expected_rows: u64,
+    /// The last key pushed, to check the order across batches.
+    last_key: Option<(W, Vec<u8>)>,
+}
+
+/// Whether a run has a head.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RunState {
+    /// Its next batch is not here yet.
+    Waiting,
+    /// It has a head.
+    InPlay,
+    /// It has given all its rows.
+    Over,
+}
+
+/// One version of a key.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Version<W> {
+    pub(super) word: W,
+    pub(super) run: u32,
+    pub(super) slot: u32,
+    pub(super) row: u32,
+}
+
+/// The versions of the key that is being looked at.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Group<W> {
+    /// The best version so far.
+    pub(super) best: Version<W>,
+    /// Whether there was more than one.
+    pub(super) contested: bool,
+}
+
+/// Where results go.
+#[derive(Debug)]
+pub(super) enum Sink {
+    Winners(ChunkBuilder),
+    AllVersions(ChunkBuilder),
+    Mask,
+}
+
+/// A merge over one kind of keys.
+#[derive(Debug)]
+pub(crate) struct Core<K: RunKeys> {
+    pub(super) runs: Vec<Run<K::Word>>,
+    pub(super) slots: Vec<Option<Slot<K>>>,
+    free: Vec<u32>,
+    /// `None` until every run has shown its first row.
+    pub(super) tree: Option<Tournament<K::Word>>,
+    /// The run whose head is gone and whose next batch is not here.
+    pub(super) blocked: Option<u32>,
+    pub(super) group: Option<Group<K::Word>>,
+    /// All versions of the group; only kept for [`Sink::AllVersions`].
+    pub(super) versions: Vec<Version<K::Word>>,
+    /// The run that gave the last row: if it leads again, its stretch is looked for.
+    pub(super) streak: u32,
+    /// Passed batches that are not released, oldest first.
+    pub(super) retired: Vec<u32>,
+    pub(super) ready: VecDeque<BatchMask>,
+    pub(super) sink: Sink,
+    pub(super) rule: Dedup,
+    pub(super) drop_retractions: bool,
+    /// Whether any batch so far has a retraction.
+    pub(super) any_retractions: bool,
+    /// Bytes that all keys of all current batches begin with: words begin behind them.
+    pub(super) skip: usize,
+    pub(super) shape: Option<Shape>,
+}
+
+impl<K: RunKeys> Core<K> {
+    pub(crate) fn new(
+        expected_rows: &[u64],
+        finished: &[bool],
+        sink: Sink,
+        rule: Dedup,
+        drop_retractions: bool,
+    ) -> Self {
+        let run = |(expected_rows, finished): (&u64, &bool)| Run {
+            queue: VecDeque::new(),
+            slot: 0,
+            row: 0,
+            rows: 0,
+            state: RunState::Waiting,
+            pushed: 0,
+            finished: *finished,
+            expected_rows: *expected_rows,
+            last_key: None,
+        };
+        Self {
+            runs: expected_rows.iter().zip(finished).map(run).collect(),
+            slots: Vec::new(),
+            free: Vec::new(),
+            tree: None,
+            blocked: None,
+            group: None,
+            versions: Vec::new(),
+            streak: NO_RUN,
+            retired: Vec::new(),
+            ready: VecDeque::new(),
+            sink,
+            rule,
+            drop_retractions,
+            any_retractions: false,
+            skip: 0,
+            shape: None,
+        }
+    }
+
+    /// Takes over a batch whose keys were already told apart.
+    pub(crate) fn push(
+        &mut self,
+        run_number: usize,
+        keys: K,
+        rows: usize,
+        sequence: Option<arrow_array::Int64Array>,
+        seq_fields: Option<Keys>,
+        kinds: Option<arrow_array::Int8Array>,
+    ) -> Result<u32> {
+        let runs = self.runs.len();
+        let run = self.runs.get_mut(run_number).ok_or(MergeError::NoSuchRun {
+            run: run_number,
+            runs,
+        })?;
+        if run.finished {
+            return Err(MergeError::RunFinished { run: run_number });
+        }
+        let shape = Shape {
+            sequence: sequence.is_some(),
+            seq_fields: seq_fields.is_some(),
+        };
+        if *self.shape.get_or_insert(shape) != shape {
+            return Err(MergeError::MixedBatches {
+                what: "having sequence numbers or sequence fields",
+            });
+        }
+        let mut slot = Slot::new(
+            run_number, run.pushed, keys, rows, sequence, seq_fields, kinds,
+        )?;
+        let out_of_order = |row| MergeError::OutOfOrder {
+            run: run_number,
+            batch: run.pushed,
+            row,
+        };
+        slot.repeats = check_order(&slot.keys).map_err(out_of_order)?;
+        if rows > 0 {
+            let first = (slot.keys.word(0, 0), slot.keys.bytes(0));
+            if let Some((word, bytes)) = &run.last_key
+                && (first.0, first.1) < (*word, bytes.as_slice())
+            {
+                return Err(out_of_order(0));
+            }
+            run.last_key = Some((
+                slot.keys.word(rows - 1, 0),
+                slot.keys.bytes(rows - 1).to_vec(),
+            ));
+        }
+        self.any_retractions |= slot.has_retractions();
+        let number = match self.free.pop() {
+            Some(number) => number,
+            None => {
+                let number = u32::try_from(self.slots.len()).map_err(|_| MergeError::TooLarge {
+                    what: "batches of a merge",
+                    found: self.slots.len(),
+                    limit: u32::MAX as usize,
+                })?;
+                self.slots.push(None);
+                number
+            }
+        };
+        if let Some(place) = self.slots.get_mut(number as usize) {
+            *place = Some(slot);
+        }
+        run.queue.push_back(number);
+        run.pushed += 1;
+        Ok(number)
+    }
+
+    pub(crate) fn finish_run(&mut self, run: usize) -> Result<()> {
+        let runs = self.runs.len();
+        let run = self
+            .runs
+            .get_mut(run)
+            .ok_or(MergeError::NoSuchRun { run, runs })?;
+        run.finished = true;
+        Ok(())
+    }
+
+    /// Runs that have nothing queued and may still get something.
+    pub(crate) fn hungry(&self) -> impl Iterator<Item = usize> + '_ {
+        let hungry = |run: &Run<K::Word>| {
+            !run.finished && run.queue.is_empty() && run.state != RunState::InPlay
+        };
+        self.runs
+            .iter()
+            .enumerate()
+            .filter(move |(_, run)| hungry(run))
+            .map(|(number, _)| number)
+    }
+
+    pub(crate) fn step(&mut self) -> Step {
+        loop {
+            if let Some(mask) = self.ready.pop_front() {
+                return Step::Mask(mask);
+            }
+            if let Err(run) = self.feed() {
+                if self.retired_too_many() {
+                    return Step::Output(self.take_chunk());
+                }
+                self.retire_masks();
+                if let Some(mask) = self.ready.pop_front() {
+                    return Step::Mask(mask);
+                }
+                return Step::NeedInput(run as usize);
+            }
+            let over = self.play();
+            if !self.ready.is_empty() {
+                continue;
+            }
+            if over {
+                let left = match &self.sink {
+                    Sink::Winners(chunk) | Sink::AllVersions(chunk) => {
+                        chunk.rows() > 0 || !self.retired.is_empty()
+                    }
+                    Sink::Mask => false,
+                };
+                return if left {
+                    Step::Output(self.take_chunk())
+                } else {
+                    Step::Done
+                };
+            }
+            if self.blocked.is_none() {
+                return Step::Output(self.take_chunk());
+            }
+        }
+    }
+
+    /// Gives every run that needs one a head.
+    ///
+    /// # Errors
+    /// The run whose next batch must be pushed first.
+    fn feed(&mut self) -> Result<(), u32> {
+        if self.tree.is_none() {
+            for run in 0..self.run_count() {
+                if self.state(run) == RunState::Waiting {
+                    self.load(run);
+                }
+                if self.state(run) == RunState::Waiting {
+                    return Err(run);
+                }
+            }
+            self.rebuild();
+            return Ok(());
+        }
+        let Some(run) = self.blocked else {
+            return Ok(());
+        };
+        self.load(run);
+        match self.state(run) {
+            RunState::Waiting => return Err(run),
+            RunState::InPlay => self.enter(run),
+            RunState::Over => self.rebuild(),
+        }
+        self.blocked = None;
+        Ok(())
+    }
+
+    fn run_count(&self) -> u32 {
+        // Checked when the merge is made.
+        u32::try_from(self.runs.len()).unwrap_or(NO_RUN)
+    }
+
+    fn state(&self, run: u32) -> RunState {
+        self.runs
+            .get(run as usize)
+            .map_or(RunState::Over, |run| run.state)
+    }
+
+    /// Makes the next batch of the run current, if it is here.
+    fn load(&mut self, run: u32) {
+        let Some(run) = self.runs.get_mut(run as usize) else {
+            return;
+        };
+        run.state = RunState::Waiting;
+        while let Some(slot) = run.queue.pop_front() {
+            let rows = self
+                .slots
+                .get(slot as usize)
+                .and_then(Option::as_ref)
+                .map_or(0, |slot| slot.rows);
+            if rows > 0 {
+                run.slot = slot;
+                run.row = 0;
+                run.rows = rows;
+                run.state = RunState::InPlay;
+                return;
+            }
+            self.retired.push(slot);
+        }
+        if run.finished {
+            run.state = RunState::Over;
+        }
+    }
+
+    /// Moves the head of a run on by `rows` and lets it play again.
+    #[inline]
+    pub(super) fn advance(&mut self, run_number: u32, rows: u32) {
+        let Some(run) = self.runs.get_mut(run_number as usize) else {
+            return;
+        };
+        run.row += rows;
+        if run.row < run.rows {
+            self.replay(run_number);
+            return;
+        }
+        self.retired.push(run.slot);
+        self.load(run_number);
+        match self.state(run_number) {
+            RunState::InPlay => self.enter(run_number),
+            RunState::Waiting => self.blocked = Some(run_number),
+            RunState::Over => self.rebuild(),
+        }
+    }
+
+    #[inline]
+    fn replay(&mut self, run_number: u32) {
+        let (runs, slots) = (&self.runs, &self.slots);
+        let (Some(tree), Some(run)) = (&mut self.tree, runs.get(run_number as usize)) else {
+            return;
+        };
+        let next = Entry {
+            word: slot_in(slots, run.slot)
+                .keys
+                .word(run.row as usize, self.skip),
+            run: run_number,
+        };
+        tree.replay(next, |left, right| less(runs, slots, left, right));
+    }
+
+    /// Lets a run with a new batch play.
+    fn enter(&mut self, run_number: u32) {
+        if K::EXACT || !self.move_words() {
+            self.replay(run_number);
+        } else {
+            self.rebuild();
+        }
+    }
+
+    /// Finds the bytes that all current batches share. Answers whether that changed, so that all words are stale.
+    ///
+    /// Batches are sorted, so what the smallest head and the greatest last key share is in every key between.
+    fn move_words(&mut self) -> bool {
+        let current = || {
+            let in_play = self.runs.iter().filter(|run| run.state == RunState::InPlay);
+            in_play.map(|run| (slot_in(&self.slots, run.slot), run.row as usize))
+        };
+        let smallest = current().map(|(slot, row)| slot.keys.bytes(row)).min();
+        let greatest = current()
+            .map(|(slot, _)| slot.keys.bytes(slot.rows as usize - 1))
+            .max();
+        let (Some(smallest), Some(greatest)) = (smallest, greatest) else {
+            return false;
+        };
+        let skip = common_prefix(smallest, greatest);
+        if skip == self.skip {
+            return false;
+        }
+        self.skip = skip;
+        // The open key may lie before all heads. Its word then says nothing, but equal words are never trusted.
+        if let Some(mut group) = self.group {
+            let best = &mut group.best;
+            best.word = self.slot(best.slot).keys.word(best.row as usize, skip);
+            self.group = Some(group);
+        }
+        true
+    }
+
+    fn rebuild(&mut self) {
+        if !K::EXACT {
+            self.move_words();
+        }
+        let (runs, slots) = (&self.runs, &self.slots);
+        let heads: Vec<Entry<K::Word>> = (0..self.run_count())
+            .zip(runs)
+            .filter(|(_, run)| run.state == RunState::InPlay)
+            .map(|(number, run)| Entry {
+                word: slot_in(slots, run.slot)
+                    .keys
+                    .word(run.row as usize, self.skip),
+                run: number,
+            })
+            .collect();
+        let weight = |run: u32| runs.get(run as usize).map_or(0, |run| run.expected_rows);
+        self.tree = Some(Tournament::build(
+            runs.len(),
+            &heads,
+            weight,
+            |left, right| less(runs, slots, left, right),
+        ));
+    }
+
+    /// The smallest head of the other runs.
+    #[inline]
+    pub(super) fn challenger(&self) -> Option<Entry<K::Word>> {
+        let (runs, slots) = (&self.runs, &self.slots);
+        self.tree
+            .as_ref()?
+            .challenger(|left, right| less(runs, slots, left, right))
+    }
+
+    #[inline]
+    pub(super) fn slot(&self, slot: u32) -> &Slot<K> {
+        slot_in(&self.slots, slot)
+    }
+
+    /// Notes in mask mode that a row is not part of the result.
+    #[inline]
+    pub(super) fn lose(&mut self, version: Version<K::Word>) {
+        if let Some(Some(slot)) = self.slots.get_mut(version.slot as usize) {
+            slot.lose(version.row);
+        }
+    }
+
+    /// Whether the open group still needs the batch.
+    fn referenced(&self, slot: u32) -> bool {
+        self.group.is_some_and(|group| group.best.slot == slot)
+            || self.versions.iter().any(|v| v.slot == slot)
+    }
+
+    /// Whether so many passed batches are held that a chunk should go out early to release them.
+    ///
+    /// At least one can then be released: the open group refers to one batch per version.
+    #[inline]
+    pub(super) fn retired_too_many(&self) -> bool {
+        !matches!(self.sink, Sink::Mask)
+            && self.retired.len() > self.runs.len() + RETIRED_SLACK + self.versions.len() + 1
+    }
+
+    /// Turns passed batches into masks.
+    pub(super) fn retire_masks(&mut self) {
+        if !matches!(self.sink, Sink::Mask) || self.retired.is_empty() {
+            return;
+        }
+        for number in std::mem::take(&mut self.retired) {
+            // Batches of a run are answered in order, so an empty one waits for the one before it.
+            let run = self.slot(number).run;
+            if self.referenced(number)
+                || self.retired.iter().any(|held| self.slot(*held).run == run)
+            {
+                self.retired.push(number);
+                continue;
+            }
+            let Some(mut slot) = self.slots.get_mut(number as usize).and_then(Option::take) else {
+                continue;
+            };
+            self.free.push(number);
+            self.ready.push_back(BatchMask {
+                run: slot.run as usize,
+                ordinal: slot.ordinal,
+                slot: number,
+                survivors: slot.take_survivors(self.drop_retractions),
+            });
+        }
+    }
+
+    /// Hands out the picks so far and releases every passed batch but those of the open group.
+    fn take_chunk(&mut self) -> MergedChunk {
+        let (held, released): (Vec<u32>, Vec<u32>) = self
+            .retired
+            .iter()
+            .partition(|slot| self.referenced(**slot));
+        self.retired = held;
+        for number in &released {
+            if let Some(place) = self.slots.get_mut(*number as usize) {
+                *place = None;
+            }
+            self.free.push(*number);
+        }
+        match &mut self.sink {
+            Sink::Winners(chunk) | Sink::AllVersions(chunk) => chunk.finish(released),
+            Sink::Mask => MergedChunk::default(),
+        }
+    }
+}
+
+/// The batch in a slot.
+#[inline]
+#[expect(
+    clippy::indexing_slicing,
+    clippy::expect_used,
+    reason = "heads, versions and picks only name slots that are filled until retired and unreferenced"
+)]
+pub(super) fn slot_in<K>(slots: &[Option<Slot<K>>], slot: u32) -> &Slot<K> {
+    slots[slot as usize].as_ref().expect("slot is filled")
+}
+
+/// Orders heads by key, then newer run first, so that of equal keys the newest run's is seen first.
+#[inline]
+fn less<K: RunKeys>(
+    runs: &[Run<K::Word>],
+    slots: &[Option<Slot<K>>],
+    left: &Entry<K::Word>,
+    right: &Entry<K::Word>,
+) -> bool {
+    if K::EXACT || left.word != right.word {
+        return (left.word < right.word) | ((left.word == right.word) & (left.run < right.run));
+    }
+    let bytes = |entry: &Entry<K::Word>| match runs.get(entry.run as usize) {
+        Some(run) => slot_in(slots, run.slot).keys.bytes(run.row as usize),
+        None => &[],
+    };
+    (bytes(left), left.run) < (bytes(right), right.run)
+}

@@ -1,0 +1,78 @@
+//! What can go wrong inside one bucket.
+
+use tidewater_files::FilesError;
+use tidewater_format::FormatError;
+use tidewater_io::IoError;
+use tidewater_merge::MergeError;
+use tidewater_types::{ErrorKind, TypeError};
+
+/// Why a bucket could not be written, compacted or read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the message names each field")]
+pub enum StoreError {
+    /// A key or sequence column that the schema lacks.
+    #[error("the table has no column {column:?}")]
+    UnknownColumn { column: String },
+    /// A batch with too few columns.
+    #[error("a batch has {found} columns where {expected} are needed")]
+    ColumnCount { expected: usize, found: usize },
+    /// More rows in one buffer than can be numbered.
+    #[error("a write buffer holds at most {limit} rows: lower the memory of the writer")]
+    TooManyRows { limit: usize },
+    /// `_VALUE_KIND` without a value.
+    #[error("a row has no kind: _VALUE_KIND is null")]
+    NullKind,
+    /// A codec that spill files cannot have.
+    #[error("spill-compression {found:?} is not one of none, lz4, zstd")]
+    SpillCodec { found: String },
+    /// A spill file that could not be written or read back.
+    #[error("spill file {path} failed; look at the space and health of that disk")]
+    Spill { path: String, #[source] source: arrow_schema::ArrowError },
+    /// A drain whose caller went away in the middle.
+    #[error("the write buffer was being emptied when its caller gave up")]
+    DrainCancelled,
+    /// What cannot happen.
+    #[error("internal error: {what}")]
+    Bug { what: &'static str },
+    /// Columns that do not go together.
+    #[error("columns do not fit together")]
+    Arrow(#[from] arrow_schema::ArrowError),
+    /// A data file could not be written or read.
+    #[error(transparent)]
+    Files(#[from] FilesError),
+    /// A schema or option is refused.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+    /// The store or a worker failed.
+    #[error(transparent)]
+    Io(#[from] IoError),
+    /// The merge refused its input.
+    #[error(transparent)]
+    Merge(#[from] MergeError),
+    /// A value or type is refused.
+    #[error(transparent)]
+    Type(#[from] TypeError),
+}
+
+impl StoreError {
+    /// What the caller can do.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::UnknownColumn { .. } | Self::ColumnCount { .. } | Self::NullKind | Self::SpillCodec { .. } => {
+                ErrorKind::Invalid
+            }
+            Self::TooManyRows { .. } | Self::Arrow(_) => ErrorKind::Invalid,
+            Self::Spill { .. } => ErrorKind::Unavailable,
+            Self::DrainCancelled | Self::Bug { .. } => ErrorKind::Internal,
+            Self::Files(e) => e.kind(),
+            Self::Format(e) => e.kind(),
+            Self::Io(e) => e.kind(),
+            Self::Merge(e) => e.kind(),
+            Self::Type(e) => e.kind(),
+        }
+    }
+}
+
+/// The crate's result.
+pub type Result<T> = std::result::Result<T, StoreError>;

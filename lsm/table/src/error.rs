@@ -1,0 +1,78 @@
+//! What can go wrong with a table, and what its caller can do about it.
+
+use tidewater_format::FormatError;
+use tidewater_io::IoError;
+use tidewater_types::{ErrorKind, TypeError};
+
+/// Why a table operation was refused or failed. Variants name the table's part, the expectation and the way out.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the message names each field")]
+pub enum TableError {
+    /// The folder holds no schema file, so there is no table.
+    #[error("no table at {location}: it has no schema file")]
+    NotATable { location: String },
+    /// A schema id that no file has.
+    #[error("schema {id} of the table at {location} does not exist")]
+    SchemaNotFound { location: String, id: i64 },
+    /// A snapshot that has expired or does not exist yet.
+    #[error("snapshot {id} is not there: the table at {location} has snapshots {earliest} to {latest}")]
+    SnapshotNotFound { location: String, id: i64, earliest: i64, latest: i64 },
+    /// The table has no snapshot at all where one is needed.
+    #[error("the table at {location} has no snapshot yet")]
+    NoSnapshot { location: String },
+    /// Time travel to before the first snapshot.
+    #[error(
+        "there is currently no snapshot earlier than or equal to timestamp [{asked_millis}], the earliest snapshot's timestamp is [{earliest_millis}]"
+    )]
+    NoSnapshotAtTime { asked_millis: i64, earliest_millis: i64 },
+    /// A file of the table whose bytes are not what they must be.
+    #[error("{path} is damaged")]
+    Damaged { path: String, #[source] source: FormatError },
+    /// A file that deletes what others deleted or added meanwhile: this commit cannot be rebased.
+    #[error("commit of {user} conflicts with snapshot {snapshot}: {reason}; read the table again and redo the work")]
+    FileConflict { user: String, snapshot: i64, reason: String },
+    /// The race for a snapshot id was lost too often.
+    #[error(
+        "gave up after {attempts} attempts to commit: other writers took each snapshot id, the last one {last}; raise commit.max-retries or commit less often"
+    )]
+    RetriesExhausted { attempts: u32, last: i64 },
+    /// The commit ran out of its time.
+    #[error("gave up committing after {elapsed_millis} ms (commit.timeout)")]
+    CommitTimeout { elapsed_millis: u64 },
+    /// A data file of a re-submitted commit is gone.
+    #[error("cannot commit {identifier} again: its file {file} no longer exists")]
+    CommittedFileMissing { identifier: i64, file: String },
+    /// The bytes or values of the format are refused.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+    /// The store answered with an error.
+    #[error(transparent)]
+    Io(#[from] IoError),
+    /// A value or type is refused.
+    #[error(transparent)]
+    Type(#[from] TypeError),
+}
+
+impl TableError {
+    /// What the caller can do.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::NotATable { .. }
+            | Self::SchemaNotFound { .. }
+            | Self::SnapshotNotFound { .. }
+            | Self::NoSnapshot { .. }
+            | Self::CommittedFileMissing { .. } => ErrorKind::NotFound,
+            Self::NoSnapshotAtTime { .. } => ErrorKind::Invalid,
+            Self::Damaged { .. } => ErrorKind::Corrupt,
+            Self::FileConflict { .. } | Self::RetriesExhausted { .. } => ErrorKind::Conflict,
+            Self::CommitTimeout { .. } => ErrorKind::Unavailable,
+            Self::Format(e) => e.kind(),
+            Self::Io(e) => e.kind(),
+            Self::Type(e) => e.kind(),
+        }
+    }
+}
+
+/// The crate's result.
+pub type Result<T> = std::result::Result<T, TableError>;
