@@ -29,14 +29,11 @@ impl Predicate {
         match self {
             Self::AlwaysTrue => Ok(Truth::always(true, rows, None)),
             Self::AlwaysFalse => Ok(Truth::always(false, rows, None)),
-            Self::And(parts) => {
-                parts
-                    .iter()
-                    .try_fold(Truth::always(true, rows, None), |all, part| {
-                        // Once nothing can match, later parts change nothing a row's selection depends on, but NOT needs them.
-                        Ok(all.and(&part.truth(batch)?))
-                    })
-            }
+            Self::And(parts) => parts
+                .iter()
+                .try_fold(Truth::always(true, rows, None), |all, part| {
+                    Ok(all.and(&part.truth(batch)?))
+                }),
             Self::Or(parts) => parts
                 .iter()
                 .try_fold(Truth::always(false, rows, None), |any, part| {

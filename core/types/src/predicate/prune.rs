@@ -51,7 +51,7 @@ impl Predicate {
     /// Whether the file may hold a row that matches. False is certain; true says nothing.
     ///
     /// Source: spec 02c §4.1.
-    pub fn may_match(&self, stats: &impl StatsSource) -> bool {
+    pub fn may_match(&self, stats: &(impl StatsSource + ?Sized)) -> bool {
         match self {
             Self::AlwaysTrue => true,
             Self::AlwaysFalse => false,
