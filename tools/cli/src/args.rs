@@ -81,7 +81,7 @@ impl TableArgs {
 }
 
 /// The pairs as a map; of several with one key the last counts.
-pub(crate) fn pairs(options: &[KeyValue]) -> BTreeMap<String, String> {
+pub fn pairs(options: &[KeyValue]) -> BTreeMap<String, String> {
     options
         .iter()
         .map(|pair| (pair.key.clone(), pair.value.clone()))
@@ -173,7 +173,7 @@ impl FromStr for ByteSize {
 ///
 /// # Errors
 /// [`CliError::Usage`] naming the option if it is none.
-pub(crate) fn json_argument(option: &str, text: &str) -> Result<serde_json::Value> {
+pub fn json_argument(option: &str, text: &str) -> Result<serde_json::Value> {
     serde_json::from_str(text)
         .map_err(|error| CliError::usage(format!("{option}: not json ({error}): {text}")))
 }
@@ -182,7 +182,7 @@ pub(crate) fn json_argument(option: &str, text: &str) -> Result<serde_json::Valu
 ///
 /// # Errors
 /// [`TypeError::UnknownColumn`].
-pub(crate) fn projection(project: &str) -> Vec<String> {
+pub fn projection(project: &str) -> Vec<String> {
     project
         .split(',')
         .map(|name| name.trim().to_owned())
@@ -190,7 +190,7 @@ pub(crate) fn projection(project: &str) -> Vec<String> {
 }
 
 /// The error for a column that is not there.
-pub(crate) fn unknown_column(name: &str) -> CliError {
+pub fn unknown_column(name: &str) -> CliError {
     CliError::Type(TypeError::UnknownColumn {
         name: name.to_owned(),
     })

@@ -35,18 +35,9 @@ pub enum CliError {
     /// A type or value is refused.
     #[error(transparent)]
     Type(#[from] tidewater_types::TypeError),
-    /// The table's files are not what they must be, or a definition is refused.
-    #[error(transparent)]
-    Format(#[from] tidewater_format::FormatError),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] tidewater_io::IoError),
-    /// The table refused or failed.
-    #[error(transparent)]
-    Table(#[from] tidewater_table::TableError),
-    /// The catalog refused or failed.
-    #[error(transparent)]
-    Catalog(#[from] tidewater_catalog::CatalogError),
     /// A file named on the command line cannot be read.
     #[error("cannot read {path}")]
     Read {
@@ -88,10 +79,7 @@ impl CliError {
             Self::NotBuilt { .. } => ErrorKind::Unsupported,
             Self::Json(source) => source.kind(),
             Self::Type(source) => source.kind(),
-            Self::Format(source) => source.kind(),
             Self::Store(source) => source.kind(),
-            Self::Table(source) => source.kind(),
-            Self::Catalog(source) => source.kind(),
             Self::Read { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
                 ErrorKind::NotFound
             }

@@ -306,11 +306,11 @@ mod tests {
         fn sorts_like_a_stable_sort(shift in 0u32..100, values in prop::collection::vec(0u128..50, 0..1500)) {
             let values: Vec<u128> = values.iter().map(|value| value << shift | 1 << 127).collect();
             let sorted = sort_keys(&Keys::U128(values.clone()));
-            let mut order: Vec<u32> = (0..values.len() as u32).collect();
+            let mut order: Vec<u32> = (0..u32::try_from(values.len()).unwrap()).collect();
             order.sort_by_key(|row| values[*row as usize]);
             let repeats: Vec<u32> = (1..order.len())
                 .filter(|at| values[order[*at] as usize] == values[order[*at - 1] as usize])
-                .map(|at| at as u32)
+                .map(position_u32)
                 .collect();
             prop_assert_eq!(sorted, SortedKeys { order, repeats });
         }
@@ -320,7 +320,7 @@ mod tests {
         fn sorts_wide_keys(values in prop::collection::vec((0u8..3, any::<u128>()), 0..1500)) {
             let values: Vec<u128> = values.iter().map(|(high, low)| u128::from(*high) << 100 | low & ((1 << 100) - 1)).collect();
             let sorted = sort_keys(&Keys::U128(values.clone()));
-            let mut order: Vec<u32> = (0..values.len() as u32).collect();
+            let mut order: Vec<u32> = (0..u32::try_from(values.len()).unwrap()).collect();
             order.sort_by_key(|row| values[*row as usize]);
             prop_assert_eq!(sorted.order, order);
         }

@@ -204,18 +204,17 @@ mod tests {
             expected.sort_unstable();
             let mut at = vec![0usize; runs.len()];
             let build = |at: &[usize]| {
-                let heads: Vec<Entry<u32>> = runs.iter().enumerate()
-                    .filter(|(run, rows)| at[*run] < rows.len())
-                    .map(|(run, rows)| Entry { word: rows[at[run]], run: run as u32 })
+                let heads: Vec<Entry<u32>> = (0u32..).zip(&runs).zip(at)
+                    .filter_map(|((run, rows), at)| Some(Entry { word: *rows.get(*at)?, run }))
                     .collect();
                 Tournament::build(runs.len(), &heads, |run| runs[run as usize].len() as u64, less)
             };
             let mut tree = build(&at);
             let mut merged = Vec::new();
             while let Some(top) = tree.winner() {
-                let second = runs.iter().enumerate()
-                    .filter(|(run, rows)| *run != top.run as usize && at[*run] < rows.len())
-                    .map(|(run, rows)| (rows[at[run]], run as u32))
+                let second = (0u32..).zip(&runs).zip(&at)
+                    .filter(|((run, _), _)| *run != top.run)
+                    .filter_map(|((run, rows), at)| Some((*rows.get(*at)?, run)))
                     .min();
                 prop_assert_eq!(tree.challenger(less).map(|entry| (entry.word, entry.run)), second);
                 merged.push(top.word);
