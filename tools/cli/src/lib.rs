@@ -11,14 +11,13 @@
 //! - `command` is the tree of verbs, `verbs` has one file for each.
 //! - [`json`] turns rows into lines and back; `output` prints.
 
-mod args;
+pub mod args;
 mod command;
 mod console;
 mod context;
-mod engine;
 mod error;
 pub mod json;
-mod output;
+pub mod output;
 mod verbs;
 
 use std::ffi::OsString;
@@ -66,36 +65,19 @@ where
     let mode = Context::mode_of(&command.global, &console);
     let human = console.errors_width.is_some() && !command.global.json;
     let Console {
-        input,
-        output,
-        mut errors,
-        errors_width,
-        ..
+        output, mut errors, ..
     } = console;
     let output = Output::new(output, mode);
-    match carry_out(command, input, output, errors_width) {
+    match carry_out(&command, output) {
         Ok(status) => status,
         Err(error) if error.is_broken_pipe() => EXIT_DONE,
         Err(error) => report(&error, &mut *errors, human),
     }
 }
 
-fn carry_out(
-    command: Command,
-    input: Box<dyn std::io::BufRead + Send>,
-    output: Output,
-    progress_width: Option<usize>,
-) -> Result<u8> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .map_err(|source| CliError::Read {
-            path: "the threads of this process".to_owned(),
-            source,
-        })?;
-    let mut context = Context::new(&command.global, input, output, progress_width);
-    let outcome = runtime.block_on(verbs::run(command.verb, &mut context));
+fn carry_out(command: &Command, output: Output) -> Result<u8> {
+    let mut context = Context { output };
+    let outcome = verbs::run(&command.verb, &mut context);
     // What was printed before a failure stays printed.
     let flushed = context.output.flush();
     outcome.and_then(|status| flushed.map(|()| status))

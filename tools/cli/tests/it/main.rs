@@ -2,5 +2,3 @@
 
 mod call;
 mod console;
-mod golden;
-mod verbs;
