@@ -196,13 +196,6 @@ fn main() {
             .len();
             best = best.min(started.elapsed().as_secs_f64() * 1e3);
         }
-        let mut other = f64::MAX;
-        for _ in 0..5 {
-            let started = Instant::now();
-            std::hint::black_box(tidewater_types::sort_indices(&keys));
-            other = other.min(started.elapsed().as_secs_f64() * 1e3);
-        }
-        println!("types::sort_indices {other:7.1} ms");
         println!(
             "{name:24} {best:7.1} ms {:6.1} ns/row, {winners} rows survive",
             best * 1e6 / buffered.len() as f64

@@ -74,3 +74,33 @@ impl MergeEngine {
 pub(crate) struct Dedup {
     pub(crate) ignore_delete: bool,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_names_its_engine_and_whether_deletes_are_ignored() {
+        let engine = |values: &[(&str, &str)]| {
+            let values = values
+                .iter()
+                .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+            MergeEngine::from_table(&TableOptions::from_map(&values.collect()).unwrap()).unwrap()
+        };
+        let deduplicate = |ignore_delete| MergeEngine::Deduplicate { ignore_delete };
+        assert_eq!(engine(&[]), deduplicate(false));
+        assert_eq!(engine(&[("ignore-delete", "true")]), deduplicate(true));
+        assert_eq!(
+            engine(&[("deduplicate.ignore-delete", "true")]),
+            deduplicate(true)
+        );
+        for other in [
+            MergeEngine::PartialUpdate,
+            MergeEngine::Aggregation,
+            MergeEngine::FirstRow,
+        ] {
+            assert_eq!(engine(&[("merge-engine", other.name())]), other);
+            assert!(other.built().is_err());
+        }
+    }
+}

@@ -15,7 +15,10 @@ pub(crate) trait RadixWord: Copy + Ord + Default {
 
 impl RadixWord for u64 {
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "only the digit's low bits are wanted")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "only the digit's low bits are wanted"
+    )]
     fn digit(self, shift: u32) -> usize {
         (self >> shift) as usize & (BUCKETS - 1)
     }

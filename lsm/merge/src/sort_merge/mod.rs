@@ -18,6 +18,7 @@
 
 mod batch;
 mod core;
+mod heads;
 mod keys;
 mod output;
 mod play;

@@ -146,3 +146,95 @@ pub enum PickRule {
     /// the interval counts from the newest file on the top level.
     V2,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(values: &[(&str, &str)]) -> TableOptions {
+        let values = values
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+        TableOptions::from_map(&values.collect()).unwrap()
+    }
+
+    #[test]
+    fn a_table_without_options_has_the_defaults() {
+        assert_eq!(
+            UniversalOptions::from_table(&table(&[])),
+            UniversalOptions::default()
+        );
+    }
+
+    #[test]
+    fn every_option_of_a_table_arrives() {
+        let options = UniversalOptions::from_table(&table(&[
+            ("num-sorted-run.compaction-trigger", "3"),
+            ("compaction.max-size-amplification-percent", "25"),
+            ("compaction.size-ratio", "7"),
+            ("compaction.offpeak.start.hour", "22"),
+            ("compaction.offpeak.end.hour", "4"),
+            ("compaction.offpeak-ratio", "50"),
+            ("compaction.optimization-interval", "2 s"),
+            ("compaction.total-size-threshold", "1 kb"),
+            ("compaction.incremental-size-threshold", "2 kb"),
+            ("compaction.force-up-level-0", "true"),
+        ]));
+        let expected = UniversalOptions {
+            trigger_runs: 3,
+            max_size_amplification_percent: 25,
+            size_ratio_percent: 7,
+            off_peak: Some(OffPeak {
+                start_hour: 22,
+                end_hour: 4,
+                extra_ratio_percent: 50,
+            }),
+            optimization_interval_millis: Some(2000),
+            total_size_threshold: Some(1024),
+            incremental_size_threshold: Some(2048),
+            force_up_level0: ForceUpLevel0::Radical,
+            rule: PickRule::V2,
+        };
+        assert_eq!(options, expected);
+    }
+
+    #[test]
+    fn lookup_compaction_forces_level_0_up_in_its_mode() {
+        let force = |values: &[(&str, &str)]| ForceUpLevel0::from_table(&table(values));
+        let lookup = ("changelog-producer", "lookup");
+        let gentle = ("lookup-compact", "gentle");
+        assert_eq!(force(&[]), ForceUpLevel0::Never);
+        assert_eq!(force(&[gentle]), ForceUpLevel0::Never);
+        assert_eq!(force(&[lookup]), ForceUpLevel0::Radical);
+        assert_eq!(
+            force(&[lookup, gentle]),
+            ForceUpLevel0::Gentle { interval: 10 }
+        );
+        assert_eq!(
+            force(&[lookup, gentle, ("lookup-compact.max-interval", "2")]),
+            ForceUpLevel0::Gentle { interval: 5 }
+        );
+    }
+
+    #[test]
+    fn half_an_off_peak_window_is_none() {
+        let window = |values: &[(&str, &str)]| OffPeak::from_table(&table(values));
+        let (start, ratio) = (
+            ("compaction.offpeak.start.hour", "3"),
+            ("compaction.offpeak-ratio", "9"),
+        );
+        let end = ("compaction.offpeak.end.hour", "9");
+        assert_eq!(window(&[start, ratio]), None);
+        assert_eq!(window(&[start, end]), None);
+        let window = window(&[start, end, ratio]).unwrap();
+        assert_eq!(
+            [2, 3, 8, 9].map(|hour| window.contains(hour)),
+            [false, true, true, false]
+        );
+        let empty = OffPeak {
+            end_hour: 3,
+            ..window
+        };
+        assert!(!empty.contains(3));
+    }
+}
