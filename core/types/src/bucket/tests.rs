@@ -1,3 +1,5 @@
+//! Buckets and hashes against the vectors of Java.
+
 use serde_json::Value;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Directory names against the vectors of Java 1.3.1, and escaping there and back.
+
 use proptest::prelude::*;
 
 use super::*;

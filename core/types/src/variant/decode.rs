@@ -300,7 +300,7 @@ fn count(value: &[u8], large: bool) -> Result<(usize, usize)> {
 
 /// Where a table of `count` numbers ends; checks that it lies inside the value, so that loops over it are bounded.
 fn end_of_table(from: usize, count: usize, size: usize, value: &[u8]) -> Result<usize> {
-    let bytes = count.checked_mul(size).unwrap_or(usize::MAX);
+    let bytes = count.saturating_mul(size);
     part(value, "variant table", from, bytes)?;
     Ok(from + bytes)
 }

@@ -1,3 +1,5 @@
+//! VARIANT bytes and texts against what Java 1.3.1 makes (`variant_json.json`), and damaged bytes.
+
 use parquet_variant::Variant;
 use proptest::prelude::*;
 use serde_json::{Value, json};

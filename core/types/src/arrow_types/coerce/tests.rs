@@ -1,3 +1,5 @@
+//! Batches of other programs: what fits, and what is refused by column, row and value.
+
 use arrow_array::types::{Int8Type, Int32Type};
 use arrow_array::{
     BinaryViewArray, BooleanArray, Date64Array, Decimal32Array, Decimal64Array, Decimal256Array,
@@ -247,14 +249,14 @@ fn layouts_of_text_and_bytes_leave_no_trace() {
             LargeBinaryArray::from(vec![&[0xff, 1][..]]),
             DataType::bytes()
         ),
-        [bytes.clone()]
+        [Datum::Bytes(vec![0xff, 1])]
     );
     assert_eq!(
         values(
             BinaryViewArray::from(vec![&[0xff, 1][..]]),
             DataType::bytes()
         ),
-        [bytes.clone()]
+        [Datum::Bytes(vec![0xff, 1])]
     );
     let fixed = FixedSizeBinaryArray::try_from_iter([[0xff, 1]].iter()).unwrap();
     assert_eq!(values(fixed, DataType::new(TypeKind::Binary(2))), [bytes]);

@@ -199,7 +199,7 @@ impl Source<'_> {
             }
             ArrowType::Float32 => self.each::<Float32Type, Float32Type>(Some)?,
             ArrowType::Float64 => self.each::<Float64Type, Float32Type>(narrow)?,
-            _ => self.from_integers::<Float32Type>(whole)?,
+            _ => self.any_integers::<Float32Type>(whole)?,
         }))
     }
 
@@ -212,12 +212,12 @@ impl Source<'_> {
                 self.each::<Float32Type, Float64Type>(|value| Some(f64::from(value)))?
             }
             ArrowType::Float64 => self.each::<Float64Type, Float64Type>(Some)?,
-            _ => self.from_integers::<Float64Type>(exact_double)?,
+            _ => self.any_integers::<Float64Type>(exact_double)?,
         }))
     }
 
     /// Integers of any width and sign.
-    fn from_integers<T: ArrowPrimitiveType>(
+    fn any_integers<T: ArrowPrimitiveType>(
         &self,
         convert: impl Fn(i128) -> Option<T::Native>,
     ) -> Fit<PrimitiveArray<T>> {
@@ -253,7 +253,7 @@ impl Source<'_> {
                     value.to_i128().and_then(|value| fit(value, from))
                 })?
             }
-            _ => self.from_integers::<Decimal128Type>(|value| fit(value, 0))?,
+            _ => self.any_integers::<Decimal128Type>(|value| fit(value, 0))?,
         };
         Ok(Arc::new(values.with_precision_and_scale(
             precision,
