@@ -106,6 +106,12 @@ pub enum FormatError {
 /// A result whose error is [`FormatError`].
 pub type Result<T, E = FormatError> = std::result::Result<T, E>;
 
+impl From<Box<AvroError>> for FormatError {
+    fn from(error: Box<AvroError>) -> Self {
+        Self::Avro(*error)
+    }
+}
+
 impl FormatError {
     /// What the caller can do about it.
     pub fn kind(&self) -> ErrorKind {

@@ -4,6 +4,8 @@
 //! value, arrays on one line (`[ 1, 2 ]`), empty ones as `{ }` and `[ ]`. Readers do not care, but files of equal
 //! content then have equal bytes. Source: spec 01a §1, Paimon `utils/JsonSerdeUtil.java`.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use crate::error::{FormatError, Result};
@@ -185,6 +187,27 @@ impl Members {
         });
         texts.collect::<Result<_>>().map(Some)
     }
+}
+
+/// The order of these members, if it is another than that of their names; a map that keeps it elsewhere needs no more.
+pub(crate) fn order_of(members: &[(String, String)]) -> Vec<String> {
+    if members.is_sorted_by(|(first, _), (second, _)| first <= second) {
+        return Vec::new();
+    }
+    members.iter().map(|(name, _)| name.clone()).collect()
+}
+
+/// A JSON object of text: first the members that `order` names, then the others by name.
+pub(crate) fn text_object(
+    order: &[String],
+    texts: &BTreeMap<String, String>,
+) -> Map<String, Value> {
+    let ordered = order.iter().filter_map(|name| texts.get_key_value(name));
+    // Inserting a member again leaves it where it is.
+    let members = ordered
+        .chain(texts)
+        .map(|(name, text)| (name.clone(), text.clone().into()));
+    members.collect()
 }
 
 /// What a JSON value is, for messages: never the value itself, which may be long.

@@ -60,13 +60,13 @@ pub use schema::{
     key_column_name, level_field, row_id_field, sequence_number_field, value_kind_field,
 };
 pub use snapshot::{
-    BATCH_COMMIT_IDENTIFIER, CommitKind, Consumer, SNAPSHOT_VERSION, Snapshot, SnapshotBasics, Tag,
-    TagTime, format_hint, parse_hint,
+    BATCH_COMMIT_IDENTIFIER, CommitKind, Consumer, SNAPSHOT_VERSION, Snapshot, Tag, TagTime,
+    format_hint, parse_hint,
 };
 pub use stats::{
-    ColumnStats, FileStatsView, OwnedFileStatsView, PartitionStatsView, PartitionValues,
-    SimpleStats, StatsBounds, StatsCollector, StatsMapping, file_stats_view, stats_from_columns,
-    truncate_max, truncate_min,
+    ColumnStats, FileStatsView, NullCounts, OwnedFileStatsView, PartitionStatsView,
+    PartitionValues, SimpleStats, StatsBounds, StatsCollector, StatsMapping, file_stats_view,
+    stats_from_columns, truncate_max, truncate_min,
 };
 pub use unsupported::{
     Unsupported, ensure_readable, ensure_writable, unsupported_features, unsupported_for_read,

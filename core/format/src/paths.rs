@@ -13,6 +13,7 @@
 use tidewater_types::partition::partition_path;
 use tidewater_types::{BinaryRow, Bucket, RowType, SchemaId, SnapshotId};
 
+use crate::data_file_meta::DataFileMeta;
 use crate::error::Result;
 use crate::options::TableOptions;
 
@@ -230,6 +231,11 @@ impl TablePaths {
         let path = self.partition_path(partition, partition_type)?;
         let bucket = Bucket(bucket).directory_name();
         Ok(format!("{}/{path}{bucket}", self.data_root()))
+    }
+
+    /// A data or changelog file of the bucket whose folder is `bucket_dir`: its external path if it has one.
+    pub fn data_file(&self, bucket_dir: &str, file: &DataFileMeta) -> String {
+        data_file_path(bucket_dir, &file.file_name, file.external_path.as_deref())
     }
 
     /// Absolute URIs that new data files go to in turn; empty if they go to the table's folder.

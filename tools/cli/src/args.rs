@@ -40,6 +40,8 @@ pub struct WarehouseArgs {
 /// Which table a verb is about.
 #[derive(Debug, Clone, Args)]
 pub struct TableArgs {
+    // A doc comment here would become the help text of the whole verb.
+    #[expect(missing_docs, reason = "its own fields say what they are")]
     #[command(flatten)]
     pub location: WarehouseArgs,
     /// The table

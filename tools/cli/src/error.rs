@@ -59,7 +59,7 @@ pub enum CliError {
 }
 
 /// A result whose error is [`CliError`].
-pub type Result<T, E = CliError> = std::result::Result<T, E>;
+pub(crate) type Result<T, E = CliError> = std::result::Result<T, E>;
 
 impl CliError {
     /// Wrong usage that only needs a sentence.

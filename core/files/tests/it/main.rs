@@ -4,6 +4,7 @@ mod arrays;
 mod corrupt;
 mod evolution;
 mod java_files;
+mod json_rows;
 mod other_writers;
 mod pruning;
 mod round_trip;

@@ -1,7 +1,8 @@
 //! What is written comes back, for every type.
 
 use proptest::prelude::*;
-use tidewater_types::{DataField, RowType};
+use tidewater_format::TableSchema;
+use tidewater_types::DataField;
 
 use crate::arrays::{Numbers, any_type, array, row_of};
 use crate::support::{batch, context, options, path, read, read_with, table, write, write_with};
@@ -15,14 +16,10 @@ fn runtime() -> tokio::runtime::Runtime {
         .unwrap()
 }
 
-fn rows(row: &RowType, rows: usize, seed: u64) -> arrow_array::RecordBatch {
+fn rows(schema: &TableSchema, rows: usize, seed: u64) -> arrow_array::RecordBatch {
     let mut numbers = Numbers::new(seed);
-    let columns = row
-        .fields
-        .iter()
-        .map(|field| array(&field.data_type, rows, &mut numbers))
-        .collect();
-    batch(&row.fields, columns)
+    let columns = schema.fields.iter().map(|field| array(&field.data_type, rows, &mut numbers)).collect();
+    batch(&schema.fields, columns)
 }
 
 proptest! {
@@ -45,7 +42,7 @@ proptest! {
             ("file.compression", codec), ("parquet.page.size", page_bytes), ("file.block-size", block),
             ("parquet.writer.version", version), ("parquet.page.row.count.limit", "50"),
         ]);
-        let rows = rows(&row, count, seed);
+        let rows = rows(&schema, count, seed);
         runtime().block_on(async {
             let context = context();
             let mut settings = options(&schema);
@@ -83,7 +80,7 @@ async fn a_projection_reads_columns_in_the_order_asked() {
     ]);
     let schema = table(&row, &[], &[]);
     let context = context();
-    let rows = rows(&row, 100, 5);
+    let rows = rows(&schema, 100, 5);
     let files = write(&context, &schema, std::slice::from_ref(&rows))
         .await
         .unwrap();
@@ -99,7 +96,7 @@ async fn no_columns_still_tell_the_number_of_rows() {
     let row = row_of(vec![tidewater_types::DataType::int()]);
     let schema = table(&row, &[], &[("file.block-size", "1kb")]);
     let context = context();
-    let files = write(&context, &schema, &[rows(&row, 20_000, 5)])
+    let files = write(&context, &schema, &[rows(&schema, 20_000, 5)])
         .await
         .unwrap();
     let back = read(&context, &path(&files[0]), &[]).await.unwrap();

@@ -22,6 +22,11 @@ pub(crate) fn context() -> FilesContext {
     FilesContext::new(FileIo::memory().with_env(Env::seeded(7)), CpuPool::new(2))
 }
 
+/// The same store with an empty footer cache: for files that a test writes twice under one name.
+pub(crate) fn context_over(context: &FilesContext) -> FilesContext {
+    FilesContext::new(context.io().clone(), context.cpu().clone())
+}
+
 /// Files of this machine.
 pub(crate) fn local_context() -> FilesContext {
     FilesContext::new(FileIo::local(), CpuPool::new(2))

@@ -2,7 +2,7 @@
 //!
 //! Source: Avro specification 1.11, "Binary encoding".
 
-use super::AvroError;
+use super::{AvroError, Fault};
 
 /// A position in a slice that only moves forward.
 #[derive(Debug, Clone)]
@@ -40,28 +40,29 @@ impl<'a> Cursor<'a> {
 
     /// Takes `length` bytes.
     #[inline]
-    pub(crate) fn take(
-        &mut self,
-        length: usize,
-        what: &'static str,
-    ) -> Result<&'a [u8], AvroError> {
+    pub(crate) fn take(&mut self, length: usize, what: &'static str) -> Result<&'a [u8], Fault> {
         match self.rest.split_at_checked(length) {
             Some((taken, rest)) => {
                 self.rest = rest;
                 Ok(taken)
             }
-            None => Err(AvroError::Truncated {
-                what,
-                offset: self.offset(),
-                needed: length,
-                available: self.rest.len(),
-            }),
+            None => Err(self.truncated(what, length)),
         }
+    }
+
+    /// Takes `expected` if it is what comes next.
+    #[inline]
+    pub(crate) fn take_equal(&mut self, expected: &[u8]) -> Option<&'a [u8]> {
+        let (taken, rest) = self.rest.split_at_checked(expected.len())?;
+        (taken == expected).then(|| {
+            self.rest = rest;
+            taken
+        })
     }
 
     /// A zigzag varint of at most 64 bits.
     #[inline]
-    pub(crate) fn long(&mut self, what: &'static str) -> Result<i64, AvroError> {
+    pub(crate) fn long(&mut self, what: &'static str) -> Result<i64, Fault> {
         if let Some((&first, rest)) = self.rest.split_first()
             && first < 0x80
         {
@@ -71,7 +72,8 @@ impl<'a> Cursor<'a> {
         self.long_slow(what)
     }
 
-    fn long_slow(&mut self, what: &'static str) -> Result<i64, AvroError> {
+    #[inline(never)]
+    fn long_slow(&mut self, what: &'static str) -> Result<i64, Fault> {
         let mut value = 0u64;
         for (index, &byte) in self.rest.iter().take(10).enumerate() {
             // The tenth byte carries the top bit only.
@@ -85,54 +87,46 @@ impl<'a> Cursor<'a> {
             }
         }
         if self.rest.len() < 10 {
-            return Err(AvroError::Truncated {
-                what,
-                offset: self.offset(),
-                needed: self.rest.len() + 1,
-                available: self.rest.len(),
-            });
+            return Err(self.truncated(what, self.rest.len() + 1));
         }
         Err(self.invalid(what))
     }
 
     /// A varint that must fit 32 bits.
     #[inline]
-    pub(crate) fn int(&mut self, what: &'static str) -> Result<i32, AvroError> {
+    pub(crate) fn int(&mut self, what: &'static str) -> Result<i32, Fault> {
         let offset = self.offset();
         let value = self.long(what)?;
-        i32::try_from(value).map_err(|_| AvroError::Invalid { what, offset })
+        i32::try_from(value).map_err(|_| invalid(what, offset))
     }
 
     /// Length-prefixed bytes.
     #[inline]
-    pub(crate) fn bytes(&mut self, what: &'static str) -> Result<&'a [u8], AvroError> {
+    pub(crate) fn bytes(&mut self, what: &'static str) -> Result<&'a [u8], Fault> {
         let length = self.length(what)?;
         self.take(length, what)
     }
 
     /// Length-prefixed UTF-8.
     #[inline]
-    pub(crate) fn string(&mut self, what: &'static str) -> Result<&'a str, AvroError> {
+    pub(crate) fn string(&mut self, what: &'static str) -> Result<&'a str, Fault> {
         let offset = self.offset();
         let bytes = self.bytes(what)?;
-        std::str::from_utf8(bytes).map_err(|_| AvroError::Invalid { what, offset })
+        std::str::from_utf8(bytes).map_err(|_| invalid(what, offset))
     }
 
     /// A length or count that must not be negative.
     #[inline]
-    pub(crate) fn length(&mut self, what: &'static str) -> Result<usize, AvroError> {
+    pub(crate) fn length(&mut self, what: &'static str) -> Result<usize, Fault> {
         let offset = self.offset();
         let value = self.long(what)?;
-        usize::try_from(value).map_err(|_| AvroError::Invalid { what, offset })
+        usize::try_from(value).map_err(|_| invalid(what, offset))
     }
 
     /// The head of an array's or map's next block: how many items follow, and how many bytes if the writer said so.
     /// `None` ends the array.
     #[inline]
-    pub(crate) fn array_block(
-        &mut self,
-        what: &'static str,
-    ) -> Result<Option<ArrayBlock>, AvroError> {
+    pub(crate) fn array_block(&mut self, what: &'static str) -> Result<Option<ArrayBlock>, Fault> {
         let offset = self.offset();
         let count = self.long(what)?;
         if count == 0 {
@@ -143,18 +137,30 @@ impl<'a> Cursor<'a> {
         } else {
             None
         };
-        let count = usize::try_from(count.unsigned_abs())
-            .map_err(|_| AvroError::Invalid { what, offset })?;
+        let count = usize::try_from(count.unsigned_abs()).map_err(|_| invalid(what, offset))?;
         Ok(Some(ArrayBlock { count, byte_length }))
     }
 
     /// The error that says the item here is invalid.
-    pub(crate) fn invalid(&self, what: &'static str) -> AvroError {
-        AvroError::Invalid {
+    #[cold]
+    pub(crate) fn invalid(&self, what: &'static str) -> Fault {
+        invalid(what, self.offset())
+    }
+
+    #[cold]
+    fn truncated(&self, what: &'static str, needed: usize) -> Fault {
+        Box::new(AvroError::Truncated {
             what,
             offset: self.offset(),
-        }
+            needed,
+            available: self.rest.len(),
+        })
     }
+}
+
+#[cold]
+fn invalid(what: &'static str, offset: usize) -> Fault {
+    Box::new(AvroError::Invalid { what, offset })
 }
 
 /// What an array block announces.
@@ -197,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_varint_of_more_than_64_bits_is_invalid() {
-        let error = Cursor::new(&[0xff; 11]).long("value").unwrap_err();
+        let error = *Cursor::new(&[0xff; 11]).long("value").unwrap_err();
         assert!(matches!(
             error,
             AvroError::Invalid {
@@ -212,7 +218,7 @@ mod tests {
 
     #[test]
     fn an_unfinished_varint_is_truncated() {
-        let error = Cursor::new(&[0x80, 0x80]).long("value").unwrap_err();
+        let error = *Cursor::new(&[0x80, 0x80]).long("value").unwrap_err();
         assert!(matches!(error, AvroError::Truncated { available: 2, .. }));
     }
 
@@ -220,7 +226,7 @@ mod tests {
     fn a_length_beyond_the_end_is_truncated_without_allocating() {
         let mut bytes = vec![];
         put::long(&mut bytes, i64::MAX);
-        let error = Cursor::new(&bytes).bytes("name").unwrap_err();
+        let error = *Cursor::new(&bytes).bytes("name").unwrap_err();
         assert!(matches!(error, AvroError::Truncated { what: "name", .. }));
     }
 }

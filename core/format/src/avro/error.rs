@@ -64,6 +64,15 @@ pub enum AvroError {
     MissingField { field: &'static str },
 }
 
+/// The error of functions that read single items: one word, so that their answers travel in registers.
+pub(crate) type Fault = Box<AvroError>;
+
+impl From<Fault> for AvroError {
+    fn from(fault: Fault) -> Self {
+        *fault
+    }
+}
+
 impl AvroError {
     /// What the caller can do about it.
     pub fn kind(&self) -> ErrorKind {

@@ -21,6 +21,7 @@ mod writer;
 
 pub use codec::AvroCodec;
 pub use error::AvroError;
+pub(crate) use error::Fault;
 
 pub(crate) use cursor::Cursor;
 pub(crate) use reader::{ContainerReader, expect_block_end};

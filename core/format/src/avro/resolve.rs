@@ -10,10 +10,10 @@
 //! a nullable field only the reader has stays null. A union is `[null, X]` or `[X, null]`, or `[X]`.
 //! Source: spec 01b §4.2; Avro specification 1.11, "Schema Resolution".
 
-use super::AvroError;
 use super::cursor::Cursor;
 use super::schema::{AvroType, RecordField, WriterSchema};
 use super::skip::{Skip, SkipTable};
+use super::{AvroError, Fault};
 
 /// What a reader expects of a field's non-null value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -197,7 +197,7 @@ pub(crate) fn pass_unknown(
     skip: &Skip,
     optional: Option<PassNull>,
     cursor: &mut Cursor<'_>,
-) -> Result<bool, AvroError> {
+) -> Result<bool, Fault> {
     let carries = match optional {
         Some(null) => cursor.clone().length("union of an unknown field")? != null.branch,
         None => !matches!(skip, Skip::Nothing),
@@ -294,13 +294,13 @@ impl ValuePlan {
 
     /// Whether a value follows; reads the union's branch if there is one.
     #[inline]
-    pub(crate) fn present(&self, cursor: &mut Cursor<'_>) -> Result<bool, AvroError> {
+    pub(crate) fn present(&self, cursor: &mut Cursor<'_>) -> Result<bool, Fault> {
         present(self.nulls, self.name, cursor)
     }
 
     /// Like [`Self::present`], where null is an error.
     #[inline]
-    pub(crate) fn require(&self, cursor: &mut Cursor<'_>) -> Result<(), AvroError> {
+    pub(crate) fn require(&self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
         if self.present(cursor)? {
             Ok(())
         } else {
@@ -309,38 +309,38 @@ impl ValuePlan {
     }
 
     #[inline]
-    pub(crate) fn int(&self, cursor: &mut Cursor<'_>) -> Result<i32, AvroError> {
+    pub(crate) fn int(&self, cursor: &mut Cursor<'_>) -> Result<i32, Fault> {
         self.require(cursor)?;
         cursor.int(self.name)
     }
 
     #[inline]
-    pub(crate) fn long(&self, cursor: &mut Cursor<'_>) -> Result<i64, AvroError> {
+    pub(crate) fn long(&self, cursor: &mut Cursor<'_>) -> Result<i64, Fault> {
         self.require(cursor)?;
         cursor.long(self.name)
     }
 
     #[inline]
-    pub(crate) fn bytes<'a>(&self, cursor: &mut Cursor<'a>) -> Result<&'a [u8], AvroError> {
+    pub(crate) fn bytes<'a>(&self, cursor: &mut Cursor<'a>) -> Result<&'a [u8], Fault> {
         self.require(cursor)?;
         cursor.bytes(self.name)
     }
 
     #[inline]
-    pub(crate) fn string<'a>(&self, cursor: &mut Cursor<'a>) -> Result<&'a str, AvroError> {
+    pub(crate) fn string<'a>(&self, cursor: &mut Cursor<'a>) -> Result<&'a str, Fault> {
         self.require(cursor)?;
         cursor.string(self.name)
     }
 
     #[inline]
-    pub(crate) fn optional_int(&self, cursor: &mut Cursor<'_>) -> Result<Option<i32>, AvroError> {
+    pub(crate) fn optional_int(&self, cursor: &mut Cursor<'_>) -> Result<Option<i32>, Fault> {
         self.present(cursor)?
             .then(|| cursor.int(self.name))
             .transpose()
     }
 
     #[inline]
-    pub(crate) fn optional_long(&self, cursor: &mut Cursor<'_>) -> Result<Option<i64>, AvroError> {
+    pub(crate) fn optional_long(&self, cursor: &mut Cursor<'_>) -> Result<Option<i64>, Fault> {
         self.present(cursor)?
             .then(|| cursor.long(self.name))
             .transpose()
@@ -350,7 +350,7 @@ impl ValuePlan {
     pub(crate) fn optional_bytes<'a>(
         &self,
         cursor: &mut Cursor<'a>,
-    ) -> Result<Option<&'a [u8]>, AvroError> {
+    ) -> Result<Option<&'a [u8]>, Fault> {
         self.present(cursor)?
             .then(|| cursor.bytes(self.name))
             .transpose()
@@ -360,7 +360,7 @@ impl ValuePlan {
     pub(crate) fn optional_string<'a>(
         &self,
         cursor: &mut Cursor<'a>,
-    ) -> Result<Option<&'a str>, AvroError> {
+    ) -> Result<Option<&'a str>, Fault> {
         self.present(cursor)?
             .then(|| cursor.string(self.name))
             .transpose()
@@ -371,8 +371,8 @@ impl ValuePlan {
     pub(crate) fn each<'a>(
         &self,
         cursor: &mut Cursor<'a>,
-        mut item: impl FnMut(&mut Cursor<'a>, bool) -> Result<(), AvroError>,
-    ) -> Result<(), AvroError> {
+        mut item: impl FnMut(&mut Cursor<'a>, bool) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
         while let Some(block) = cursor.array_block(self.name)? {
             for _ in 0..block.count {
                 let present = present(self.item_nulls, self.name, cursor)?;
@@ -396,7 +396,7 @@ impl ValuePlan {
         &self,
         cursor: &mut Cursor<'_>,
         out: &mut Vec<Option<i64>>,
-    ) -> Result<(), AvroError> {
+    ) -> Result<(), Fault> {
         let name = self.name;
         self.each(cursor, |cursor, present| {
             out.push(if present {
@@ -409,7 +409,7 @@ impl ValuePlan {
     }
 
     /// An array of long without nulls.
-    pub(crate) fn longs(&self, cursor: &mut Cursor<'_>) -> Result<Vec<i64>, AvroError> {
+    pub(crate) fn longs(&self, cursor: &mut Cursor<'_>) -> Result<Vec<i64>, Fault> {
         let name = self.name;
         let mut out = vec![];
         self.each(cursor, |cursor, present| {
@@ -423,7 +423,7 @@ impl ValuePlan {
     }
 
     /// An array of int without nulls.
-    pub(crate) fn ints(&self, cursor: &mut Cursor<'_>) -> Result<Vec<i32>, AvroError> {
+    pub(crate) fn ints(&self, cursor: &mut Cursor<'_>) -> Result<Vec<i32>, Fault> {
         let name = self.name;
         let mut out = vec![];
         self.each(cursor, |cursor, present| {
@@ -437,7 +437,7 @@ impl ValuePlan {
     }
 
     /// An array of string without nulls.
-    pub(crate) fn strings(&self, cursor: &mut Cursor<'_>) -> Result<Vec<String>, AvroError> {
+    pub(crate) fn strings(&self, cursor: &mut Cursor<'_>) -> Result<Vec<String>, Fault> {
         let name = self.name;
         let mut out = vec![];
         self.each(cursor, |cursor, present| {
@@ -451,12 +451,30 @@ impl ValuePlan {
     }
 
     /// Walks over an array that [`Self::present`] announced and returns its bytes.
+    ///
+    /// `latest` is the array walked over before in this field: most records repeat it, and an array ends where the same bytes
+    /// ended it before.
     #[inline]
     pub(crate) fn raw_array<'a>(
         &self,
         cursor: &mut Cursor<'a>,
         items: RawItems,
-    ) -> Result<&'a [u8], AvroError> {
+        latest: &mut Vec<u8>,
+    ) -> Result<&'a [u8], Fault> {
+        if !latest.is_empty()
+            && let Some(raw) = cursor.take_equal(latest)
+        {
+            return Ok(raw);
+        }
+        self.walk_array(cursor, items, latest)
+    }
+
+    fn walk_array<'a>(
+        &self,
+        cursor: &mut Cursor<'a>,
+        items: RawItems,
+        latest: &mut Vec<u8>,
+    ) -> Result<&'a [u8], Fault> {
         let start = cursor.offset();
         let name = self.name;
         self.each(cursor, |cursor, present| {
@@ -468,7 +486,10 @@ impl ValuePlan {
             }
             Ok(())
         })?;
-        Ok(cursor.since(start))
+        let raw = cursor.since(start);
+        latest.clear();
+        latest.extend_from_slice(raw);
+        Ok(raw)
     }
 }
 
@@ -480,7 +501,7 @@ pub(crate) enum RawItems {
 }
 
 #[inline]
-fn present(nulls: Nulls, name: &'static str, cursor: &mut Cursor<'_>) -> Result<bool, AvroError> {
+fn present(nulls: Nulls, name: &'static str, cursor: &mut Cursor<'_>) -> Result<bool, Fault> {
     let (value_branch, null_branch) = match nulls {
         Nulls::Never => return Ok(true),
         Nulls::Always {

@@ -3,7 +3,7 @@
 //! A hostile schema may describe values of no bytes (a null, a record of nulls). They are recognised beforehand and passed in
 //! no time, so that the work of a walk is bounded by the bytes it passes.
 
-use super::AvroError;
+use super::Fault;
 use super::cursor::Cursor;
 use super::schema::{AvroType, NamedType, WriterSchema};
 
@@ -82,11 +82,11 @@ impl SkipTable {
     }
 
     /// Passes one value.
-    pub(crate) fn pass(&self, skip: &Skip, cursor: &mut Cursor<'_>) -> Result<(), AvroError> {
+    pub(crate) fn pass(&self, skip: &Skip, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
         self.pass_at(skip, cursor, 0)
     }
 
-    fn pass_at(&self, skip: &Skip, cursor: &mut Cursor<'_>, depth: usize) -> Result<(), AvroError> {
+    fn pass_at(&self, skip: &Skip, cursor: &mut Cursor<'_>, depth: usize) -> Result<(), Fault> {
         if depth > MAX_DEPTH {
             return Err(cursor.invalid("nesting of an unknown field"));
         }
@@ -98,7 +98,7 @@ impl SkipTable {
             Skip::Array(item) => self.pass_blocks(
                 cursor,
                 |table, cursor| table.pass_at(item, cursor, depth + 1),
-                { matches!(**item, Skip::Nothing) },
+                matches!(**item, Skip::Nothing),
             ),
             Skip::Map(value) => self.pass_blocks(
                 cursor,
@@ -132,9 +132,9 @@ impl SkipTable {
     fn pass_blocks(
         &self,
         cursor: &mut Cursor<'_>,
-        item: impl Fn(&Self, &mut Cursor<'_>) -> Result<(), AvroError>,
+        item: impl Fn(&Self, &mut Cursor<'_>) -> Result<(), Fault>,
         items_are_empty: bool,
-    ) -> Result<(), AvroError> {
+    ) -> Result<(), Fault> {
         while let Some(block) = cursor.array_block("unknown field")? {
             match block.byte_length {
                 Some(length) => {
@@ -191,9 +191,10 @@ fn empty_types(schema: &WriterSchema) -> Vec<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::avro::AvroError;
     use crate::avro::put;
 
-    fn pass(schema: &str, bytes: &[u8]) -> Result<usize, AvroError> {
+    fn pass(schema: &str, bytes: &[u8]) -> Result<usize, Fault> {
         let schema = WriterSchema::parse(schema.as_bytes()).unwrap();
         let table = SkipTable::new(&schema);
         let skip = table.compile(&schema, schema.root());

@@ -10,9 +10,9 @@ use tidewater_types::BinaryRow;
 
 use super::encode::MANIFEST_SCHEMA;
 use super::entry::{FileKind, ManifestEntry};
-use super::file_record::{FilePlan, FileReader, FileView, WantedStats};
+use super::file_record::{FilePlan, FileReader, FileView, LatestArrays, WantedStats};
 use super::filter::ManifestFilter;
-use super::wire::{check_version, read_row, root_record};
+use super::wire::{RowReader, check_version, root_record};
 use crate::avro::{
     ContainerReader, Cursor, Expect, FieldSpec, RecordPlan, SkipTable, Step, WriterSchema,
     expect_block_end, field, pass_unknown,
@@ -119,7 +119,9 @@ impl EntryPlan {
                     EntryField::TotalBuckets => view.total_buckets = value.int(cursor)?,
                     EntryField::File => {
                         value.require(cursor)?;
-                        view.file = self.file.view(&self.skips, cursor, carries_unknown)?;
+                        view.file = self
+                            .file
+                            .view(&self.skips, cursor, latest, carries_unknown)?;
                     }
                 },
                 Step::Pass { skip, optional } => {
@@ -134,6 +136,7 @@ impl EntryPlan {
 /// The partitions of one manifest: each is read and tested once.
 struct Partitions<'f> {
     filter: &'f ManifestFilter,
+    reader: RowReader,
     known: HashMap<Vec<u8>, usize>,
     rows: Vec<(BinaryRow, bool)>,
     last: Option<usize>,
@@ -144,6 +147,7 @@ impl<'f> Partitions<'f> {
     fn new(filter: &'f ManifestFilter) -> Self {
         Self {
             filter,
+            reader: RowReader::new(),
             known: HashMap::new(),
             rows: vec![],
             last: None,
@@ -168,7 +172,7 @@ impl<'f> Partitions<'f> {
         let index = match self.known.get(bytes) {
             Some(index) => *index,
             None => {
-                let row = read_row(bytes)?;
+                let row = self.reader.read(bytes)?;
                 let wanted = self.filter.wants_partition(&row);
                 self.rows.push((row, wanted));
                 self.known.insert(bytes.to_vec(), self.rows.len() - 1);
@@ -203,7 +207,8 @@ pub fn decode_manifest(bytes: &[u8], filter: &ManifestFilter) -> Result<Decoded<
         value: filter.wants_value_stats(),
     };
     let mut partitions = Partitions::new(filter);
-    let mut files = FileReader::default();
+    let mut files = FileReader::new();
+    let mut latest = LatestArrays::default();
     let mut block = Vec::new();
     let mut records = Vec::new();
     let mut carries_unknown = false;
@@ -211,7 +216,7 @@ pub fn decode_manifest(bytes: &[u8], filter: &ManifestFilter) -> Result<Decoded<
         let mut cursor = Cursor::new(&block);
         records.reserve(count.min(block.len() / ENTRY_BYTES_MIN));
         for _ in 0..count {
-            let view = plan.view(&mut cursor, &mut carries_unknown)?;
+            let view = plan.view(&mut cursor, &mut latest, &mut carries_unknown)?;
             let Some(partition) = partitions.wanted(view.partition)? else {
                 continue;
             };

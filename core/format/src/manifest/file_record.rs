@@ -8,14 +8,13 @@
 
 use tidewater_types::SchemaId;
 
-use super::wire::{StatsPlan, StatsView, put_row, put_stats, read_row};
+use super::wire::{LatestCounts, RowReader, StatsPlan, StatsView, put_row, put_stats};
 use crate::avro::{
-    AvroError, Cursor, Expect, FieldSpec, RawItems, RecordField, RecordPlan, SkipTable, Step,
-    ValuePlan, WriterSchema, field, nested_record, optional_field, pass_unknown, put,
+    AvroError, Cursor, Expect, Fault, FieldSpec, RawItems, RecordField, RecordPlan, SkipTable,
+    Step, ValuePlan, WriterSchema, field, nested_record, optional_field, pass_unknown, put,
 };
 use crate::data_file_meta::{ColumnNames, DataFileMeta, FileSource};
 use crate::error::{FormatError, Result};
-use crate::stats::SimpleStats;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FileField {
@@ -142,8 +141,9 @@ impl FilePlan {
         &self,
         skips: &SkipTable,
         cursor: &mut Cursor<'a>,
+        latest: &mut LatestArrays,
         carries_unknown: &mut bool,
-    ) -> Result<FileView<'a>, AvroError> {
+    ) -> Result<FileView<'a>, Fault> {
         let mut view = FileView::default();
         for step in &self.record.steps {
             let (field, value) = match step {
@@ -161,18 +161,33 @@ impl FilePlan {
                 FileField::MaxKey => view.max_key = value.bytes(cursor)?,
                 FileField::KeyStats => {
                     value.require(cursor)?;
-                    view.key_stats = self.key_stats.view(skips, cursor, carries_unknown)?;
+                    view.key_stats = self.key_stats.view(
+                        skips,
+                        cursor,
+                        &mut latest.key_counts,
+                        carries_unknown,
+                    )?;
                 }
                 FileField::ValueStats => {
                     value.require(cursor)?;
-                    view.value_stats = self.value_stats.view(skips, cursor, carries_unknown)?;
+                    view.value_stats = self.value_stats.view(
+                        skips,
+                        cursor,
+                        &mut latest.value_counts,
+                        carries_unknown,
+                    )?;
                 }
                 FileField::MinSequence => view.min_sequence_number = value.long(cursor)?,
                 FileField::MaxSequence => view.max_sequence_number = value.long(cursor)?,
                 FileField::SchemaId => view.schema_id = value.long(cursor)?,
                 FileField::Level => view.level = value.int(cursor)?,
                 FileField::ExtraFiles => {
-                    view.extra_files = raw(value, cursor, RawItems::LengthPrefixed)?
+                    view.extra_files = raw(
+                        value,
+                        cursor,
+                        RawItems::LengthPrefixed,
+                        &mut latest.extra_files,
+                    )?
                 }
                 FileField::CreationTime => {
                     view.creation_time_millis = value.optional_long(cursor)?
@@ -183,15 +198,30 @@ impl FilePlan {
                 }
                 FileField::FileSource => view.file_source = value.optional_int(cursor)?,
                 FileField::ValueStatsCols => {
-                    view.value_stats_cols = raw(value, cursor, RawItems::LengthPrefixed)?
+                    view.value_stats_cols = raw(
+                        value,
+                        cursor,
+                        RawItems::LengthPrefixed,
+                        &mut latest.value_stats_cols,
+                    )?
                 }
                 FileField::ExternalPath => view.external_path = value.optional_string(cursor)?,
                 FileField::FirstRowId => view.first_row_id = value.optional_long(cursor)?,
                 FileField::WriteCols => {
-                    view.write_cols = raw(value, cursor, RawItems::LengthPrefixed)?
+                    view.write_cols = raw(
+                        value,
+                        cursor,
+                        RawItems::LengthPrefixed,
+                        &mut latest.write_cols,
+                    )?
                 }
                 FileField::WriteColsSequences => {
-                    view.write_cols_sequences = raw(value, cursor, RawItems::Varints)?
+                    view.write_cols_sequences = raw(
+                        value,
+                        cursor,
+                        RawItems::Varints,
+                        &mut latest.write_cols_sequences,
+                    )?
                 }
             }
         }
@@ -204,17 +234,32 @@ fn raw<'a>(
     value: &ValuePlan,
     cursor: &mut Cursor<'a>,
     items: RawItems,
-) -> Result<Option<&'a [u8]>, AvroError> {
+    latest: &mut Vec<u8>,
+) -> Result<Option<&'a [u8]>, Fault> {
     if value.present(cursor)? {
-        value.raw_array(cursor, items).map(Some)
+        value.raw_array(cursor, items, latest).map(Some)
     } else {
         Ok(None)
     }
 }
 
-/// Takes file records of one manifest apart. Lists of columns that repeat from file to file are shared.
+/// The arrays walked over last, by field.
 #[derive(Debug, Default)]
+pub(super) struct LatestArrays {
+    key_counts: Vec<u8>,
+    value_counts: Vec<u8>,
+    extra_files: Vec<u8>,
+    value_stats_cols: Vec<u8>,
+    write_cols: Vec<u8>,
+    write_cols_sequences: Vec<u8>,
+}
+
+/// Takes file records of one manifest apart. Lists of columns that repeat from file to file are shared.
+#[derive(Debug)]
 pub(super) struct FileReader {
+    rows: RowReader,
+    key_counts: LatestCounts,
+    value_counts: LatestCounts,
     value_stats_cols: NamesCache,
     write_cols: NamesCache,
 }
@@ -230,7 +275,7 @@ impl NamesCache {
         &mut self,
         plan: Option<&ValuePlan>,
         raw: Option<&[u8]>,
-    ) -> Result<Option<ColumnNames>, AvroError> {
+    ) -> Result<Option<ColumnNames>, Fault> {
         let (Some(plan), Some(raw)) = (plan, raw) else {
             return Ok(None);
         };
@@ -255,6 +300,16 @@ pub(super) struct WantedStats {
 }
 
 impl FileReader {
+    pub(super) fn new() -> Self {
+        Self {
+            rows: RowReader::new(),
+            key_counts: LatestCounts::default(),
+            value_counts: LatestCounts::default(),
+            value_stats_cols: NamesCache::default(),
+            write_cols: NamesCache::default(),
+        }
+    }
+
     pub(super) fn read(
         &mut self,
         plan: &FilePlan,
@@ -263,13 +318,14 @@ impl FileReader {
     ) -> Result<DataFileMeta> {
         let (value_stats, value_stats_cols) = if wanted.value {
             (
-                plan.value_stats.read(&view.value_stats)?,
+                plan.value_stats
+                    .read(&view.value_stats, &self.rows, &mut self.value_counts)?,
                 self.value_stats_cols
                     .read(plan.value_stats_cols.as_ref(), view.value_stats_cols)?,
             )
         } else {
             // Without the list, empty statistics would be taken for statistics of all columns.
-            (SimpleStats::empty(), Some(ColumnNames::default()))
+            (self.rows.no_stats(), Some(ColumnNames::default()))
         };
         let extra_files = match (&plan.extra_files, view.extra_files) {
             (Some(plan), Some(raw)) => plan.strings(&mut Cursor::new(raw))?,
@@ -289,12 +345,13 @@ impl FileReader {
             file_name: view.file_name.to_owned(),
             file_size: view.file_size,
             row_count: view.row_count,
-            min_key: read_row(view.min_key)?,
-            max_key: read_row(view.max_key)?,
+            min_key: self.rows.read(view.min_key)?,
+            max_key: self.rows.read(view.max_key)?,
             key_stats: if wanted.key {
-                plan.key_stats.read(&view.key_stats)?
+                plan.key_stats
+                    .read(&view.key_stats, &self.rows, &mut self.key_counts)?
             } else {
-                SimpleStats::empty()
+                self.rows.no_stats()
             },
             value_stats,
             min_sequence_number: view.min_sequence_number,

@@ -8,9 +8,9 @@ use tidewater_types::BinaryRow;
 
 use super::decode::Decoded;
 use super::entry::FileKind;
-use super::wire::{check_version, put_row, read_row, root_record};
+use super::wire::{RowReader, check_version, put_row, root_record};
 use crate::avro::{
-    AvroCodec, AvroError, ContainerReader, ContainerWriter, Cursor, Expect, FieldSpec, RecordPlan,
+    AvroCodec, ContainerReader, ContainerWriter, Cursor, Expect, Fault, FieldSpec, RecordPlan,
     SkipTable, Step, ValuePlan, WriterSchema, expect_block_end, field, nested_record,
     optional_field, pass_unknown, put,
 };
@@ -249,6 +249,7 @@ struct IndexPlan {
     vector: Option<RecordPlan<DvField>>,
     global: Option<RecordPlan<GlobalField>>,
     skips: SkipTable,
+    rows: RowReader,
 }
 
 impl IndexPlan {
@@ -268,6 +269,7 @@ impl IndexPlan {
             vector,
             global,
             skips,
+            rows: RowReader::new(),
         })
     }
 
@@ -306,7 +308,7 @@ impl IndexPlan {
                     entry.kind = FileKind::from_i32(kind)
                         .ok_or_else(|| FormatError::corrupt(WHAT, format!("its kind is {kind}")))?;
                 }
-                IndexField::Partition => entry.partition = read_row(value.bytes(cursor)?)?,
+                IndexField::Partition => entry.partition = self.rows.read(value.bytes(cursor)?)?,
                 IndexField::Bucket => entry.bucket = value.int(cursor)?,
                 IndexField::IndexType => file.index_type = value.string(cursor)?.to_owned(),
                 IndexField::FileName => file.file_name = value.string(cursor)?.to_owned(),
@@ -331,7 +333,7 @@ impl IndexPlan {
         value: &ValuePlan,
         cursor: &mut Cursor<'_>,
         carries_unknown: &mut bool,
-    ) -> Result<Option<Vec<DvMeta>>, AvroError> {
+    ) -> Result<Option<Vec<DvMeta>>, Fault> {
         let Some(plan) = &self.vector else {
             return if value.present(cursor)? {
                 Err(cursor.invalid("_DELETIONS_VECTORS_RANGES"))
@@ -358,7 +360,7 @@ impl IndexPlan {
         plan: &RecordPlan<DvField>,
         cursor: &mut Cursor<'_>,
         carries_unknown: &mut bool,
-    ) -> Result<DvMeta, AvroError> {
+    ) -> Result<DvMeta, Fault> {
         let mut vector = DvMeta {
             data_file_name: String::new(),
             offset: 0,
@@ -386,7 +388,7 @@ impl IndexPlan {
         value: &ValuePlan,
         cursor: &mut Cursor<'_>,
         carries_unknown: &mut bool,
-    ) -> Result<Option<GlobalIndexMeta>, AvroError> {
+    ) -> Result<Option<GlobalIndexMeta>, Fault> {
         if !value.present(cursor)? {
             return Ok(None);
         }

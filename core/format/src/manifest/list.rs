@@ -7,13 +7,12 @@
 use tidewater_types::SchemaId;
 
 use super::file_meta::ManifestFileMeta;
-use super::wire::{StatsPlan, check_version, put_stats, root_record};
+use super::wire::{LatestCounts, RowReader, StatsPlan, check_version, put_stats, root_record};
 use crate::avro::{
     AvroCodec, ContainerReader, ContainerWriter, Cursor, Expect, FieldSpec, RecordPlan, SkipTable,
     Step, WriterSchema, expect_block_end, field, optional_field, pass_unknown, put,
 };
 use crate::error::{FormatError, Result};
-use crate::stats::SimpleStats;
 
 const LIST_VERSION: i32 = 2;
 const WHAT: &str = "manifest list";
@@ -108,82 +107,104 @@ fn put_meta(out: &mut Vec<u8>, meta: &ManifestFileMeta, with_row_ids: bool) {
 /// The bytes are no manifest list of version 2, or are torn.
 pub fn decode(bytes: &[u8]) -> Result<Vec<ManifestFileMeta>> {
     let mut reader = ContainerReader::open(bytes)?;
-    let schema = WriterSchema::parse(reader.schema_text())?;
-    let skips = SkipTable::new(&schema);
-    let root = root_record(&schema)?;
-    let plan = RecordPlan::compile(&schema, &skips, root, &LIST_FIELDS)?;
-    let stats = StatsPlan::compile(&schema, &skips, root, "_PARTITION_STATS")?;
+    let mut lines = LineReader::new(reader.schema_text())?;
     let mut block = Vec::new();
     let mut manifests = Vec::new();
     while let Some(count) = reader.next_block(&mut block)? {
         let mut cursor = Cursor::new(&block);
         for _ in 0..count {
-            manifests.push(read_meta(&plan, &stats, &skips, &mut cursor)?);
+            manifests.push(lines.read(&mut cursor)?);
         }
         expect_block_end(&cursor)?;
     }
     Ok(manifests)
 }
 
-fn read_meta(
-    plan: &RecordPlan<ListField>,
-    stats: &StatsPlan,
-    skips: &SkipTable,
-    cursor: &mut Cursor<'_>,
-) -> Result<ManifestFileMeta> {
-    let mut meta = ManifestFileMeta {
-        file_name: String::new(),
-        file_size: 0,
-        num_added_files: 0,
-        num_deleted_files: 0,
-        partition_stats: SimpleStats::empty(),
-        schema_id: SchemaId(0),
-        min_bucket: None,
-        max_bucket: None,
-        min_level: None,
-        max_level: None,
-        min_row_id: None,
-        max_row_id: None,
-    };
-    // Nobody rewrites lists entry by entry without making the bounds afresh, so unknown columns are let go.
-    let mut carries_unknown = false;
-    for step in &plan.steps {
-        let (field, value) = match step {
-            Step::Read { field, value } => (*field, value),
-            Step::Pass { skip, optional } => {
-                pass_unknown(skips, skip, *optional, cursor)?;
-                continue;
-            }
+/// Reads the lines of one list.
+struct LineReader {
+    record: RecordPlan<ListField>,
+    stats: StatsPlan,
+    skips: SkipTable,
+    rows: RowReader,
+    counts: LatestCounts,
+    latest: Vec<u8>,
+}
+
+impl LineReader {
+    fn new(schema_text: &[u8]) -> Result<Self> {
+        let schema = WriterSchema::parse(schema_text)?;
+        let skips = SkipTable::new(&schema);
+        let root = root_record(&schema)?;
+        Ok(Self {
+            record: RecordPlan::compile(&schema, &skips, root, &LIST_FIELDS)?,
+            stats: StatsPlan::compile(&schema, &skips, root, "_PARTITION_STATS")?,
+            skips,
+            rows: RowReader::new(),
+            counts: LatestCounts::default(),
+            latest: vec![],
+        })
+    }
+
+    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<ManifestFileMeta> {
+        let mut meta = ManifestFileMeta {
+            file_name: String::new(),
+            file_size: 0,
+            num_added_files: 0,
+            num_deleted_files: 0,
+            partition_stats: self.rows.no_stats(),
+            schema_id: SchemaId(0),
+            min_bucket: None,
+            max_bucket: None,
+            min_level: None,
+            max_level: None,
+            min_row_id: None,
+            max_row_id: None,
         };
-        match field {
-            ListField::Version => check_version(value.int(cursor)?, LIST_VERSION, WHAT)?,
-            ListField::FileName => meta.file_name = value.string(cursor)?.to_owned(),
-            ListField::FileSize => meta.file_size = value.long(cursor)?,
-            ListField::Added => meta.num_added_files = value.long(cursor)?,
-            ListField::Deleted => meta.num_deleted_files = value.long(cursor)?,
-            ListField::PartitionStats => {
-                value.require(cursor)?;
-                meta.partition_stats =
-                    stats.read(&stats.view(skips, cursor, &mut carries_unknown)?)?;
+        // A column this build does not know can only be one more bound, and a bound that is not there is unknown.
+        let mut carries_unknown = false;
+        for step in &self.record.steps {
+            let (field, value) = match step {
+                Step::Read { field, value } => (*field, value),
+                Step::Pass { skip, optional } => {
+                    pass_unknown(&self.skips, skip, *optional, cursor)?;
+                    continue;
+                }
+            };
+            match field {
+                ListField::Version => check_version(value.int(cursor)?, LIST_VERSION, WHAT)?,
+                ListField::FileName => meta.file_name = value.string(cursor)?.to_owned(),
+                ListField::FileSize => meta.file_size = value.long(cursor)?,
+                ListField::Added => meta.num_added_files = value.long(cursor)?,
+                ListField::Deleted => meta.num_deleted_files = value.long(cursor)?,
+                ListField::PartitionStats => {
+                    value.require(cursor)?;
+                    let view = self.stats.view(
+                        &self.skips,
+                        cursor,
+                        &mut self.latest,
+                        &mut carries_unknown,
+                    )?;
+                    meta.partition_stats = self.stats.read(&view, &self.rows, &mut self.counts)?;
+                }
+                ListField::SchemaId => meta.schema_id = SchemaId(value.long(cursor)?),
+                ListField::MinBucket => meta.min_bucket = value.optional_int(cursor)?,
+                ListField::MaxBucket => meta.max_bucket = value.optional_int(cursor)?,
+                ListField::MinLevel => meta.min_level = value.optional_int(cursor)?,
+                ListField::MaxLevel => meta.max_level = value.optional_int(cursor)?,
+                ListField::MinRowId => meta.min_row_id = value.optional_long(cursor)?,
+                ListField::MaxRowId => meta.max_row_id = value.optional_long(cursor)?,
             }
-            ListField::SchemaId => meta.schema_id = SchemaId(value.long(cursor)?),
-            ListField::MinBucket => meta.min_bucket = value.optional_int(cursor)?,
-            ListField::MaxBucket => meta.max_bucket = value.optional_int(cursor)?,
-            ListField::MinLevel => meta.min_level = value.optional_int(cursor)?,
-            ListField::MaxLevel => meta.max_level = value.optional_int(cursor)?,
-            ListField::MinRowId => meta.min_row_id = value.optional_long(cursor)?,
-            ListField::MaxRowId => meta.max_row_id = value.optional_long(cursor)?,
         }
+        if meta.file_name.is_empty()
+            || meta.file_size < 0
+            || meta.num_added_files < 0
+            || meta.num_deleted_files < 0
+        {
+            return Err(FormatError::corrupt(
+                WHAT,
+                "a line has no file name, or a negative size or count",
+            ));
+        }
+        Ok(meta)
     }
-    if meta.file_name.is_empty()
-        || meta.file_size < 0
-        || meta.num_added_files < 0
-        || meta.num_deleted_files < 0
-    {
-        return Err(FormatError::corrupt(
-            WHAT,
-            "a line has no file name, or a negative size or count",
-        ));
-    }
-    Ok(meta)
 }

@@ -2,29 +2,49 @@
 //!
 //! Source: spec 01b §4.2 and §4.3, 01c §3 and §5.1.
 
-use std::sync::LazyLock;
-
 use tidewater_types::BinaryRow;
 
 use crate::avro::{
-    AvroError, Cursor, Expect, FieldSpec, RawItems, RecordPlan, SkipTable, Step, ValuePlan,
+    AvroError, Cursor, Expect, Fault, FieldSpec, RawItems, RecordPlan, SkipTable, Step, ValuePlan,
     WriterSchema, field, nested_record, pass_unknown, put,
 };
 use crate::error::{FormatError, Result};
-use crate::stats::SimpleStats;
+use crate::stats::{NullCounts, SimpleStats};
 
 /// A serialised row of no fields.
 const EMPTY_ROW: [u8; 12] = [0; 12];
-/// The row of no fields that all entries share.
-static EMPTY: LazyLock<BinaryRow> = LazyLock::new(BinaryRow::empty);
 
-/// Reads a serialised row; rows of no fields, the most frequent ones, need no check.
-#[inline]
-pub(super) fn read_row(bytes: &[u8]) -> Result<BinaryRow> {
-    if bytes == EMPTY_ROW {
-        return Ok(BinaryRow::clone(&EMPTY));
+/// Reads the rows of one file. Rows of no fields, the most frequent ones, are shared; within the file only, so that threads
+/// that read several files do not contend for one counter.
+#[derive(Debug)]
+pub(super) struct RowReader {
+    empty: BinaryRow,
+}
+
+impl RowReader {
+    pub(super) fn new() -> Self {
+        Self {
+            empty: BinaryRow::empty(),
+        }
     }
-    Ok(BinaryRow::from_serialized(bytes)?)
+
+    /// Reads a serialised row.
+    #[inline]
+    pub(super) fn read(&self, bytes: &[u8]) -> Result<BinaryRow> {
+        if bytes == EMPTY_ROW {
+            return Ok(self.empty.clone());
+        }
+        Ok(BinaryRow::from_serialized(bytes)?)
+    }
+
+    /// Statistics of no column.
+    pub(super) fn no_stats(&self) -> SimpleStats {
+        SimpleStats {
+            min_values: self.empty.clone(),
+            max_values: self.empty.clone(),
+            null_counts: NullCounts::default(),
+        }
+    }
 }
 
 /// Writes a serialised row as Avro bytes.
@@ -115,13 +135,15 @@ impl StatsPlan {
         })
     }
 
+    /// Walks over one record. `latest` keeps the null counts walked over last.
     #[inline]
     pub(super) fn view<'a>(
         &self,
         skips: &SkipTable,
         cursor: &mut Cursor<'a>,
+        latest: &mut Vec<u8>,
         carries_unknown: &mut bool,
-    ) -> Result<StatsView<'a>, AvroError> {
+    ) -> Result<StatsView<'a>, Fault> {
         let mut view = StatsView::default();
         for step in &self.record.steps {
             match step {
@@ -130,7 +152,7 @@ impl StatsPlan {
                     StatsField::Max => view.max = value.bytes(cursor)?,
                     StatsField::NullCounts => {
                         view.null_counts = if value.present(cursor)? {
-                            Some(value.raw_array(cursor, RawItems::Varints)?)
+                            Some(value.raw_array(cursor, RawItems::Varints, latest)?)
                         } else {
                             None
                         };
@@ -144,17 +166,42 @@ impl StatsPlan {
         Ok(view)
     }
 
-    /// Takes a walked-over record apart.
-    pub(super) fn read(&self, view: &StatsView<'_>) -> Result<SimpleStats> {
-        let mut null_counts = Vec::new();
-        if let (Some(plan), Some(raw)) = (&self.null_counts, view.null_counts) {
-            plan.nullable_longs(&mut Cursor::new(raw), &mut null_counts)?;
-        }
+    /// Takes a walked-over record apart. `latest` shares null counts that repeat from record to record.
+    pub(super) fn read(
+        &self,
+        view: &StatsView<'_>,
+        rows: &RowReader,
+        latest: &mut LatestCounts,
+    ) -> Result<SimpleStats> {
         Ok(SimpleStats {
-            min_values: read_row(view.min)?,
-            max_values: read_row(view.max)?,
-            null_counts,
+            min_values: rows.read(view.min)?,
+            max_values: rows.read(view.max)?,
+            null_counts: latest.read(self.null_counts.as_ref(), view.null_counts)?,
         })
+    }
+}
+
+/// The null counts read last.
+#[derive(Debug, Default)]
+pub(super) struct LatestCounts {
+    raw: Vec<u8>,
+    counts: NullCounts,
+}
+
+impl LatestCounts {
+    #[inline]
+    fn read(&mut self, plan: Option<&ValuePlan>, raw: Option<&[u8]>) -> Result<NullCounts, Fault> {
+        let (Some(plan), Some(raw)) = (plan, raw) else {
+            return Ok(NullCounts::default());
+        };
+        if self.raw != raw {
+            let mut counts = Vec::new();
+            plan.nullable_longs(&mut Cursor::new(raw), &mut counts)?;
+            self.counts = counts.into();
+            self.raw.clear();
+            self.raw.extend_from_slice(raw);
+        }
+        Ok(NullCounts::clone(&self.counts))
     }
 }
 
@@ -162,7 +209,7 @@ impl StatsPlan {
 pub(super) fn put_stats(out: &mut Vec<u8>, stats: &SimpleStats) {
     put_row(out, &stats.min_values);
     put_row(out, &stats.max_values);
-    put::optional(out, Some(&stats.null_counts), |out, counts| {
+    put::optional(out, Some(&*stats.null_counts), |out, counts| {
         put::array(out, counts.iter(), |out, count| {
             put::optional(out, *count, put::long)
         });

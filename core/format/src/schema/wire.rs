@@ -10,14 +10,14 @@ use tidewater_types::{RowType, SchemaId};
 
 use super::{SCHEMA_VERSION, TableSchema};
 use crate::error::{FormatError, Result};
-use crate::json::{Members, to_java_pretty};
+use crate::json::{Members, order_of, text_object, to_java_pretty};
 
 const WHAT: &str = "schema file";
 
 /// What a schema file says beyond its meaning: kept so that it can be written again as it was.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Layout {
-    /// Options in the order of the file; options set since come after these.
+    /// Options in the order of the file, if it is not that of their names; options set since come after these.
     option_order: Vec<String>,
     /// Options that the file's version implies and that are not in the file.
     implied_options: Vec<&'static str>,
@@ -64,7 +64,7 @@ impl TableSchema {
         let time_millis = members.long("timeMillis")?.unwrap_or(0);
 
         let given_options = given_options.ok_or_else(|| members.missing("options"))?;
-        let option_order = given_options.iter().map(|(key, _)| key.clone()).collect();
+        let option_order = order_of(&given_options);
         let mut options: BTreeMap<_, _> = given_options.into_iter().collect();
         let mut implied_options = Vec::new();
         let implied = [(1, "bucket", "1"), (2, "file.format", "orc")];
@@ -147,15 +147,9 @@ impl TableSchema {
     }
 
     fn options_to_json(&self) -> Map<String, Value> {
-        let ordered = self.layout.option_order.iter();
-        let known = ordered.filter_map(|key| self.options.get_key_value(key));
-        let implied = |key: &String| self.layout.implied_options.contains(&key.as_str());
-        // Inserting a key again leaves it where it is, so options of the file keep their places.
-        let mut json = Map::new();
-        for (key, value) in known.chain(&self.options) {
-            if !implied(key) {
-                json.insert(key.clone(), Value::String(value.clone()));
-            }
+        let mut json = text_object(&self.layout.option_order, &self.options);
+        for key in &self.layout.implied_options {
+            json.shift_remove(*key);
         }
         json
     }

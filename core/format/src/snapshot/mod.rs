@@ -79,8 +79,8 @@ impl std::str::FromStr for CommitKind {
 
 /// One commit.
 ///
-/// Names of lists and manifests are file names in the table's `manifest/` folder. Make one with [`Snapshot::new`] and set
-/// what the commit has beside it.
+/// Names of lists and manifests are file names in the table's `manifest/` folder. Make one with [`Snapshot::new`] and fill
+/// in what the commit has.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Snapshot {
     /// Version of the file's layout, 1 to 3.
@@ -123,78 +123,52 @@ pub struct Snapshot {
     pub watermark: Option<i64>,
     /// Statistics file, in `statistics/`.
     pub statistics: Option<String>,
-    /// What the user stored with this commit, in the order of the file; not handed on.
-    pub properties: Option<Map<String, Value>>,
+    /// What the user stored with this commit; not handed on.
+    pub properties: Option<BTreeMap<String, String>>,
     /// Next free row id of tables with row tracking.
     pub next_row_id: Option<i64>,
     /// Members of newer versions (`uuid`, `operation`, …), written back as they came; not handed on.
     pub extra: Map<String, Value>,
-}
-
-/// What every snapshot has.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SnapshotBasics {
-    /// Its id.
-    pub id: SnapshotId,
-    /// The table's latest schema.
-    pub schema_id: SchemaId,
-    /// Base manifest list and its size in bytes.
-    pub base_manifest_list: (String, i64),
-    /// Delta manifest list and its size in bytes.
-    pub delta_manifest_list: (String, i64),
-    /// Who commits.
-    pub commit_user: String,
-    /// Number of the commit in its stream.
-    pub commit_identifier: i64,
-    /// What the commit does.
-    pub commit_kind: CommitKind,
-    /// Wall clock, epoch milliseconds.
-    pub time_millis: i64,
-    /// Rows in all files.
-    pub total_record_count: i64,
-    /// Rows added less rows removed.
-    pub delta_record_count: i64,
+    /// Order of the properties in the file this came from; empty if it is that of the map.
+    property_order: Vec<String>,
 }
 
 impl Snapshot {
-    /// A snapshot of the version that this build writes, without changelog, index, watermark, statistics or properties.
+    /// A snapshot of the version that this build writes, with nothing in it yet: the caller fills in the manifest lists, the
+    /// user and the identifier, the time, and the record counts before it is written.
     ///
     /// `logOffsets`, `changelogRecordCount` and `nextRowId` are what 1.3 writes when there is nothing to say.
-    pub fn new(basics: SnapshotBasics) -> Self {
+    pub fn new(id: SnapshotId, schema_id: SchemaId, commit_kind: CommitKind) -> Self {
         Self {
             version: SNAPSHOT_VERSION,
-            id: basics.id,
-            schema_id: basics.schema_id,
-            base_manifest_list: basics.base_manifest_list.0,
-            base_manifest_list_size: Some(basics.base_manifest_list.1),
-            delta_manifest_list: basics.delta_manifest_list.0,
-            delta_manifest_list_size: Some(basics.delta_manifest_list.1),
+            id,
+            schema_id,
+            base_manifest_list: String::new(),
+            base_manifest_list_size: None,
+            delta_manifest_list: String::new(),
+            delta_manifest_list_size: None,
             changelog_manifest_list: None,
             changelog_manifest_list_size: None,
             index_manifest: None,
-            commit_user: basics.commit_user,
-            commit_identifier: basics.commit_identifier,
-            commit_kind: basics.commit_kind,
-            time_millis: basics.time_millis,
+            commit_user: String::new(),
+            commit_identifier: BATCH_COMMIT_IDENTIFIER,
+            commit_kind,
+            time_millis: 0,
             log_offsets: Some(BTreeMap::new()),
-            total_record_count: Some(basics.total_record_count),
-            delta_record_count: Some(basics.delta_record_count),
+            total_record_count: Some(0),
+            delta_record_count: Some(0),
             changelog_record_count: Some(0),
             watermark: None,
             statistics: None,
             properties: None,
             next_row_id: Some(0),
             extra: Map::new(),
+            property_order: Vec::new(),
         }
     }
 
     /// The watermark, if there is one.
     pub fn effective_watermark(&self) -> Option<i64> {
         self.watermark.filter(|watermark| *watermark != i64::MIN)
-    }
-
-    /// The text of a property.
-    pub fn property(&self, key: &str) -> Option<&str> {
-        self.properties.as_ref()?.get(key)?.as_str()
     }
 }

@@ -233,18 +233,15 @@ fn snapshot_files_of_python_come_back_with_equal_content() {
 
 #[test]
 fn a_new_snapshot_prints_what_java_prints_when_there_is_nothing_to_say() {
-    let snapshot = Snapshot::new(SnapshotBasics {
-        id: SnapshotId(1),
-        schema_id: SchemaId(0),
-        base_manifest_list: ("manifest-list-u-0".to_owned(), 884),
-        delta_manifest_list: ("manifest-list-u-1".to_owned(), 989),
-        commit_user: "me".to_owned(),
-        commit_identifier: BATCH_COMMIT_IDENTIFIER,
-        commit_kind: CommitKind::Append,
-        time_millis: 1,
-        total_record_count: 3,
-        delta_record_count: 3,
-    });
+    let mut snapshot = Snapshot::new(SnapshotId(1), SchemaId(0), CommitKind::Append);
+    snapshot.base_manifest_list = "manifest-list-u-0".to_owned();
+    snapshot.base_manifest_list_size = Some(884);
+    snapshot.delta_manifest_list = "manifest-list-u-1".to_owned();
+    snapshot.delta_manifest_list_size = Some(989);
+    snapshot.commit_user = "me".to_owned();
+    snapshot.time_millis = 1;
+    snapshot.total_record_count = Some(3);
+    snapshot.delta_record_count = Some(3);
     let expected = r#"{
   "version" : 3,
   "id" : 1,
@@ -309,25 +306,21 @@ proptest! {
         properties in prop::option::of(prop::collection::btree_map(any::<String>(), any::<String>(), 0..3)),
     ) {
         let [name, list, user, statistics] = texts;
-        let mut snapshot = Snapshot::new(SnapshotBasics {
-            id: SnapshotId(numbers[0]),
-            schema_id: SchemaId(numbers[1]),
-            base_manifest_list: (name, numbers[2]),
-            delta_manifest_list: (list, numbers[3]),
-            commit_user: user,
-            commit_identifier: numbers[4],
-            commit_kind: CommitKind::Overwrite,
-            time_millis: numbers[5],
-            total_record_count: numbers[0],
-            delta_record_count: numbers[1],
-        });
+        let mut snapshot = Snapshot::new(SnapshotId(numbers[0]), SchemaId(numbers[1]), CommitKind::Overwrite);
+        snapshot.base_manifest_list = name;
+        snapshot.base_manifest_list_size = Some(numbers[2]);
+        snapshot.delta_manifest_list = list;
+        snapshot.delta_manifest_list_size = Some(numbers[3]);
+        snapshot.commit_user = user;
+        snapshot.commit_identifier = numbers[4];
+        snapshot.time_millis = numbers[5];
         snapshot.watermark = options[0];
         snapshot.changelog_record_count = options[1];
         snapshot.next_row_id = options[2];
         snapshot.total_record_count = options[3];
         snapshot.statistics = Some(statistics);
         snapshot.log_offsets = offsets;
-        snapshot.properties = properties.map(|texts| texts.into_iter().map(|(key, text)| (key, text.into())).collect());
+        snapshot.properties = properties;
         prop_assert_eq!(Snapshot::from_json(&snapshot.to_json()).unwrap(), snapshot);
     }
 }

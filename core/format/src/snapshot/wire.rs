@@ -10,7 +10,7 @@ use tidewater_types::{SchemaId, SnapshotId};
 
 use super::{SNAPSHOT_VERSION, Snapshot};
 use crate::error::{FormatError, Result};
-use crate::json::{Members, to_java_pretty};
+use crate::json::{Members, order_of, text_object, to_java_pretty};
 
 const WHAT: &str = "snapshot";
 
@@ -55,9 +55,10 @@ pub(super) struct WireSnapshot {
     changelog_record_count: Option<i64>,
     watermark: Option<i64>,
     statistics: Option<String>,
-    properties: Option<Map<String, Value>>,
+    properties: Option<BTreeMap<String, String>>,
     next_row_id: Option<i64>,
     extra: Map<String, Value>,
+    property_order: Vec<String>,
 }
 
 impl WireSnapshot {
@@ -67,6 +68,8 @@ impl WireSnapshot {
 
     pub(super) fn from_members(mut members: Members) -> Result<Self> {
         let commit_kind = members.text("commitKind")?;
+        let properties = members.text_map("properties")?;
+        let property_order = order_of(properties.as_deref().unwrap_or_default());
         Ok(Self {
             version: members.int("version")?.unwrap_or(1),
             id: members.long("id")?,
@@ -88,14 +91,10 @@ impl WireSnapshot {
             changelog_record_count: members.long("changelogRecordCount")?,
             watermark: members.long("watermark")?,
             statistics: members.text("statistics")?,
-            properties: members.text_map("properties")?.map(|texts| {
-                texts
-                    .into_iter()
-                    .map(|(key, text)| (key, Value::String(text)))
-                    .collect()
-            }),
+            properties: properties.map(|texts| texts.into_iter().collect()),
             next_row_id: members.long("nextRowId")?,
             extra: members.into_rest(),
+            property_order,
         })
     }
 
@@ -136,6 +135,7 @@ impl WireSnapshot {
             properties: self.properties,
             next_row_id: self.next_row_id,
             extra: self.extra,
+            property_order: self.property_order,
         })
     }
 
@@ -187,7 +187,9 @@ impl WireSnapshot {
         );
         put_some(&mut put, "watermark", self.watermark);
         put_some(&mut put, "statistics", self.statistics);
-        put_some(&mut put, "properties", self.properties);
+        let order = self.property_order;
+        let properties = self.properties.map(|texts| text_object(&order, &texts));
+        put_some(&mut put, "properties", properties);
         put_some(&mut put, "nextRowId", self.next_row_id);
         for (name, value) in self.extra {
             put(&name, value);
@@ -248,6 +250,7 @@ impl From<Snapshot> for WireSnapshot {
             properties: snapshot.properties,
             next_row_id: snapshot.next_row_id,
             extra: snapshot.extra,
+            property_order: snapshot.property_order,
         }
     }
 }

@@ -23,7 +23,7 @@ mod view_tests;
 
 pub use collect::StatsCollector;
 pub use column::ColumnStats;
-pub use simple::SimpleStats;
+pub use simple::{NullCounts, SimpleStats};
 pub use store::{StatsBounds, stats_from_columns};
 pub use truncate::{truncate_max, truncate_min};
 pub use view::{

@@ -2,7 +2,12 @@
 //!
 //! Source: Paimon `stats/SimpleStats.java`; spec 01c §5.1.
 
+use std::sync::Arc;
+
 use tidewater_types::BinaryRow;
+
+/// Null counts of columns in a fixed order. Most files of a table have the same ones, so they are shared.
+pub type NullCounts = Arc<[Option<i64>]>;
 
 /// Statistics of some columns: slot i of both rows and `null_counts[i]` belong to column i of those covered.
 ///
@@ -14,7 +19,7 @@ pub struct SimpleStats {
     /// Upper bounds.
     pub max_values: BinaryRow,
     /// Null counts; `None`, or no element for a column, means unknown.
-    pub null_counts: Vec<Option<i64>>,
+    pub null_counts: NullCounts,
 }
 
 impl SimpleStats {
@@ -23,7 +28,7 @@ impl SimpleStats {
         Self {
             min_values: BinaryRow::empty(),
             max_values: BinaryRow::empty(),
-            null_counts: Vec::new(),
+            null_counts: NullCounts::default(),
         }
     }
 }

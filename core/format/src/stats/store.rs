@@ -48,7 +48,7 @@ pub fn stats_from_columns(
     let stats = SimpleStats {
         min_values: BinaryRow::from_datums(&min, &kept_types)?,
         max_values: BinaryRow::from_datums(&max, &kept_types)?,
-        null_counts,
+        null_counts: null_counts.into(),
     };
     let names = dense.filter(|_| known.len() < columns.len()).map(|names| {
         known

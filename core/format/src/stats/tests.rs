@@ -176,7 +176,7 @@ fn simple_stats_vectors_are_reproduced_byte_for_byte() {
             .iter()
             .map(|count| count.as_str().map(|count| count.parse().unwrap()))
             .collect();
-        assert_eq!(stats.null_counts, null_counts, "{name}");
+        assert_eq!(*stats.null_counts, null_counts, "{name}");
         assert_eq!(
             stats.min_values.to_serialized(),
             hex(case["min_values_hex"].as_str().unwrap()),
@@ -359,7 +359,7 @@ fn dense_statistics_name_the_columns_that_are_left() {
         stats_from_columns(&[ColumnStats::unknown(), known], &types, Some(&names)).unwrap();
     assert_eq!(cols.as_deref(), Some(["b".to_owned()].as_slice()));
     assert_eq!(stats.min_values.get(0, &types[1]).unwrap(), Datum::Int(1));
-    assert_eq!(stats.null_counts, vec![Some(0)]);
+    assert_eq!(*stats.null_counts, [Some(0)]);
 }
 
 proptest! {

@@ -79,8 +79,11 @@ enum Cells<'a> {
         key: Box<Column<'a>>,
         value: Box<Column<'a>>,
     },
-    Row(Vec<(Vec<u8>, Column<'a>)>),
+    Row(Vec<Member<'a>>),
 }
+
+/// A member of a row: `"name":` as bytes, and its values.
+type Member<'a> = (Vec<u8>, Column<'a>);
 
 /// `"name":` as bytes.
 pub(super) fn name_prefix(name: &str) -> Vec<u8> {
@@ -196,7 +199,7 @@ impl<'a> Column<'a> {
         }))
     }
 
-    fn bind_row(array: &'a dyn Array, row: &RowType) -> Result<Option<Vec<(Vec<u8>, Column<'a>)>>> {
+    fn bind_row(array: &'a dyn Array, row: &RowType) -> Result<Option<Vec<Member<'a>>>> {
         let Some(parts) = array.as_struct_opt() else {
             return Ok(None);
         };

@@ -1,4 +1,11 @@
 //! The command line as a script sees it: arguments and lines in, lines and a status out.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "the whole program is a test"
+)]
+
 mod call;
 mod console;

@@ -192,7 +192,7 @@ fn a_foreign_schema_is_resolved_by_names() {
     let expected_stats = SimpleStats {
         min_values: int_row(3),
         max_values: int_row(3),
-        null_counts: vec![Some(4), None],
+        null_counts: [Some(4), None].into(),
     };
     let expected = ManifestEntry {
         kind: FileKind::Add,

@@ -93,7 +93,7 @@ fn stats() -> impl Strategy<Value = SimpleStats> {
         .prop_map(|(min_values, max_values, null_counts)| SimpleStats {
             min_values,
             max_values,
-            null_counts,
+            null_counts: null_counts.into(),
         })
 }
 

@@ -86,7 +86,7 @@ pub(super) fn position_of(fields: &[DataField], name: &str, path: &[String]) -> 
 }
 
 fn member<'a>(
-    fields: &'a mut Vec<DataField>,
+    fields: &'a mut [DataField],
     name: &str,
     path: &[String],
 ) -> Result<&'a mut DataField> {
