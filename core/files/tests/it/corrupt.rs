@@ -4,11 +4,15 @@ use std::sync::OnceLock;
 
 use bytes::Bytes;
 use proptest::prelude::*;
-use tidewater_files::{FilesContext, FilesError, ParquetFileReader, ReadRequest, Result, RowChoice};
+use tidewater_files::{
+    FilesContext, FilesError, ParquetFileReader, ReadRequest, Result, RowChoice,
+};
 use tidewater_types::{DataField, DataType, ErrorKind};
 
 use crate::arrays::{Numbers, array, row_of};
-use crate::support::{batch, context, context_over, options, path, read, table, vector_path, write_with};
+use crate::support::{
+    batch, context, context_over, options, path, read, table, vector_path, write_with,
+};
 
 const PATH: &str = "/t/bucket-0/damaged.parquet";
 
@@ -21,20 +25,39 @@ fn samples() -> &'static [(Vec<u8>, Vec<DataField>)] {
             DataType::string(),
             DataType::decimal(20, 2),
             DataType::timestamp(9),
-            DataType::array(DataType::row(row_of(vec![DataType::int(), DataType::string()]))),
+            DataType::array(DataType::row(row_of(vec![
+                DataType::int(),
+                DataType::string(),
+            ]))),
             DataType::map(DataType::string().not_null(), DataType::timestamp(9)),
             DataType::double(),
             DataType::boolean(),
         ];
         let ours = std::thread::spawn(move || {
             tokio::runtime::Runtime::new().unwrap().block_on(async {
-                let schema = table(&row_of(types), &[], &[("parquet.page.write-checksum.enabled", "false"), ("file.compression", "snappy")]);
+                let schema = table(
+                    &row_of(types),
+                    &[],
+                    &[
+                        ("parquet.page.write-checksum.enabled", "false"),
+                        ("file.compression", "snappy"),
+                    ],
+                );
                 let mut numbers = Numbers::new(3);
-                let columns = schema.fields.iter().map(|field| array(&field.data_type, 300, &mut numbers)).collect();
+                let columns = schema
+                    .fields
+                    .iter()
+                    .map(|field| array(&field.data_type, 300, &mut numbers))
+                    .collect();
                 let context = context();
                 let rows = batch(&schema.fields, columns);
-                let files = write_with(&context, &schema, options(&schema), &[rows]).await.unwrap();
-                (context.io().read(&path(&files[0])).await.unwrap().to_vec(), schema.fields.clone())
+                let files = write_with(&context, &schema, options(&schema), &[rows])
+                    .await
+                    .unwrap();
+                (
+                    context.io().read(&path(&files[0])).await.unwrap().to_vec(),
+                    schema.fields.clone(),
+                )
             })
         });
         let java = [
@@ -61,7 +84,10 @@ async fn read_all(context: &FilesContext, fields: &[DataField]) -> Result<()> {
 }
 
 fn is_typed(error: &FilesError) -> bool {
-    matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Unsupported | ErrorKind::Invalid)
+    matches!(
+        error.kind(),
+        ErrorKind::Corrupt | ErrorKind::Unsupported | ErrorKind::Invalid
+    )
 }
 
 fn quietly<T>(work: impl FnOnce() -> T) -> T {
@@ -70,7 +96,9 @@ fn quietly<T>(work: impl FnOnce() -> T) -> T {
     QUIET.get_or_init(|| {
         let usual = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            let worker = std::thread::current().name().is_some_and(|name| name.starts_with("tidewater-cpu"));
+            let worker = std::thread::current()
+                .name()
+                .is_some_and(|name| name.starts_with("tidewater-cpu"));
             if !worker {
                 usual(info);
             }
@@ -80,7 +108,11 @@ fn quietly<T>(work: impl FnOnce() -> T) -> T {
 }
 
 fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap()
 }
 
 proptest! {
@@ -148,9 +180,13 @@ proptest! {
 #[tokio::test]
 async fn a_missing_file_is_not_found() {
     let context = context();
-    let error = ParquetFileReader::open(&context, PATH, None).await.unwrap_err();
+    let error = ParquetFileReader::open(&context, PATH, None)
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);
-    let error = ParquetFileReader::open(&context, PATH, Some(1000)).await.unwrap_err();
+    let error = ParquetFileReader::open(&context, PATH, Some(1000))
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);
 }
 
@@ -158,9 +194,15 @@ async fn a_missing_file_is_not_found() {
 async fn a_file_whose_size_is_not_the_recorded_one_is_damage() {
     let (bytes, _) = &samples()[1];
     let context = context();
-    context.io().write(PATH, Bytes::from(bytes.clone())).await.unwrap();
+    context
+        .io()
+        .write(PATH, Bytes::from(bytes.clone()))
+        .await
+        .unwrap();
     for size in [bytes.len() as u64 - 1, bytes.len() as u64 + 1] {
-        let error = ParquetFileReader::open(&context_over(&context), PATH, Some(size)).await.unwrap_err();
+        let error = ParquetFileReader::open(&context_over(&context), PATH, Some(size))
+            .await
+            .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
     }
 }
@@ -169,11 +211,18 @@ async fn a_file_whose_size_is_not_the_recorded_one_is_damage() {
 async fn a_store_that_is_gone_between_footer_and_data_says_so() {
     let (bytes, fields) = &samples()[1];
     let context = context();
-    context.io().write(PATH, Bytes::from(bytes.clone())).await.unwrap();
+    context
+        .io()
+        .write(PATH, Bytes::from(bytes.clone()))
+        .await
+        .unwrap();
     let reader = ParquetFileReader::open(&context, PATH, None).await.unwrap();
     context.io().delete(PATH).await.unwrap();
     let mut read = reader.read(ReadRequest::new(fields.clone())).await.unwrap();
     let error = read.batches.next_batch().await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);
-    assert!(read.batches.next_batch().await.unwrap().is_none(), "the stream has ended");
+    assert!(
+        read.batches.next_batch().await.unwrap().is_none(),
+        "the stream has ended"
+    );
 }

@@ -14,17 +14,27 @@ use crate::support::{batch, context, path, read_with, table, vector_path, write}
 /// Types as the vectors write them, `ROW<…>` and the like included. Ids of members come from `ids`, by name.
 fn parse_type(text: &str, ids: &BTreeMap<&str, i32>) -> DataType {
     let text = text.trim();
-    let inside = |prefix: &str| text.strip_prefix(prefix).and_then(|rest| rest.strip_suffix('>'));
+    let inside = |prefix: &str| {
+        text.strip_prefix(prefix)
+            .and_then(|rest| rest.strip_suffix('>'))
+    };
     if let Some(inside) = inside("ARRAY<") {
         return DataType::array(parse_type(inside, ids));
     }
     if let Some(inside) = inside("MAP<") {
         let parts = split(inside);
-        return DataType::map(parse_type(parts[0], ids).not_null(), parse_type(parts[1], ids));
+        return DataType::map(
+            parse_type(parts[0], ids).not_null(),
+            parse_type(parts[1], ids),
+        );
     }
     if let Some(inside) = inside("ROW<") {
         let members = split(inside).into_iter().map(|member| {
-            let (name, data_type) = member.trim().trim_start_matches('`').split_once('`').unwrap();
+            let (name, data_type) = member
+                .trim()
+                .trim_start_matches('`')
+                .split_once('`')
+                .unwrap();
             DataField::new(ids[name], name, parse_type(data_type, ids))
         });
         return DataType::row(RowType::new(members.collect()));
@@ -53,7 +63,11 @@ fn split(text: &str) -> Vec<&str> {
 fn fields(schema: &Value, ids: &BTreeMap<&str, i32>) -> Vec<DataField> {
     let field = |field: &Value| {
         let id = i32::try_from(field["id"].as_i64().unwrap()).unwrap();
-        DataField::new(id, field["name"].as_str().unwrap(), parse_type(field["type"].as_str().unwrap(), ids))
+        DataField::new(
+            id,
+            field["name"].as_str().unwrap(),
+            parse_type(field["type"].as_str().unwrap(), ids),
+        )
     };
     schema.as_array().unwrap().iter().map(field).collect()
 }
@@ -70,13 +84,19 @@ fn batch_of(fields: &[DataField], rows: &Value) -> RecordBatch {
 /// Values as in the vectors: members of rows by position.
 fn positional(value: Value, data_type: &DataType) -> Value {
     match (&data_type.kind, value) {
-        (TypeKind::Row(row), Value::Object(members)) => {
-            row.fields.iter().map(|field| positional(members[&field.name].clone(), &field.data_type)).collect()
-        }
-        (TypeKind::Array(element), Value::Array(items)) => items.into_iter().map(|item| positional(item, element)).collect(),
-        (TypeKind::Map(_, element), Value::Array(pairs)) => {
-            pairs.into_iter().map(|pair| json!([pair[0], positional(pair[1].clone(), element)])).collect()
-        }
+        (TypeKind::Row(row), Value::Object(members)) => row
+            .fields
+            .iter()
+            .map(|field| positional(members[&field.name].clone(), &field.data_type))
+            .collect(),
+        (TypeKind::Array(element), Value::Array(items)) => items
+            .into_iter()
+            .map(|item| positional(item, element))
+            .collect(),
+        (TypeKind::Map(_, element), Value::Array(pairs)) => pairs
+            .into_iter()
+            .map(|pair| json!([pair[0], positional(pair[1].clone(), element)]))
+            .collect(),
         (_, value) => value,
     }
 }
@@ -84,14 +104,19 @@ fn positional(value: Value, data_type: &DataType) -> Value {
 fn rows_of(batch: &RecordBatch, fields: &[DataField]) -> Value {
     let row = |row: usize| -> Value {
         let cells = fields.iter().zip(batch.columns());
-        cells.map(|(field, array)| positional(cell(array, row, &field.data_type), &field.data_type)).collect()
+        cells
+            .map(|(field, array)| positional(cell(array, row, &field.data_type), &field.data_type))
+            .collect()
     };
     (0..batch.num_rows()).map(row).collect()
 }
 
 #[tokio::test]
 async fn old_files_read_as_in_java() {
-    let vectors: Value = serde_json::from_slice(&std::fs::read(vector_path("02-schema-evolution-read.json")).unwrap()).unwrap();
+    let vectors: Value = serde_json::from_slice(
+        &std::fs::read(vector_path("02-schema-evolution-read.json")).unwrap(),
+    )
+    .unwrap();
     let mut checked = 0;
     for scenario in vectors["scenarios"].as_array().unwrap() {
         let name = scenario["name"].as_str().unwrap();
@@ -101,7 +126,12 @@ async fn old_files_read_as_in_java() {
         }
         let dropped = name == "nested-drop-then-add-same-name";
         let before_ids = BTreeMap::from([("x", 2), ("y", 3)]);
-        let after_ids = BTreeMap::from([("x", if dropped { 4 } else { 2 }), ("xx", 2), ("y", 3), ("z", 4)]);
+        let after_ids = BTreeMap::from([
+            ("x", if dropped { 4 } else { 2 }),
+            ("xx", 2),
+            ("y", 3),
+            ("z", 4),
+        ]);
         let before = fields(&scenario["schema_before"], &before_ids);
         let after = fields(&scenario["schema_after"], &after_ids);
         let context = context();
@@ -110,8 +140,14 @@ async fn old_files_read_as_in_java() {
         let files = write(&context, &schema, &[rows]).await.unwrap();
         let mut request = ReadRequest::new(after.clone());
         request.file_fields = before;
-        let read = read_with(&context, &path(&files[0]), request).await.unwrap();
-        assert_eq!(rows_of(&read, &after), scenario["read_after_alter"], "{name}");
+        let read = read_with(&context, &path(&files[0]), request)
+            .await
+            .unwrap();
+        assert_eq!(
+            rows_of(&read, &after),
+            scenario["read_after_alter"],
+            "{name}"
+        );
         checked += 1;
     }
     assert_eq!(checked, 16);
@@ -119,7 +155,9 @@ async fn old_files_read_as_in_java() {
 
 /// ROW<x INT, y STRING> with ids 1, 2 in column 0.
 fn row_column(members: &[(i32, &str, DataType)]) -> DataField {
-    let members = members.iter().map(|(id, name, data_type)| DataField::new(*id, *name, data_type.clone()));
+    let members = members
+        .iter()
+        .map(|(id, name, data_type)| DataField::new(*id, *name, data_type.clone()));
     DataField::new(0, "r", DataType::row(RowType::new(members.collect())))
 }
 
@@ -133,15 +171,23 @@ async fn a_row_none_of_whose_asked_members_is_stored_keeps_its_nulls() {
     let asked = row_column(&[(9, "new", DataType::double())]);
     let mut request = ReadRequest::new(vec![asked.clone()]);
     request.file_fields = schema.fields.clone();
-    let read = read_with(&context, &path(&files[0]), request).await.unwrap();
-    assert_eq!(rows_of(&read, &[asked]), json!([[[null]], [null], [[null]]]));
+    let read = read_with(&context, &path(&files[0]), request)
+        .await
+        .unwrap();
+    assert_eq!(
+        rows_of(&read, &[asked]),
+        json!([[[null]], [null], [[null]]])
+    );
 }
 
 #[tokio::test]
 async fn members_of_rows_inside_lists_and_maps_are_read_by_id() {
     let context = context();
     let member = |id, name: &str, data_type| DataField::new(id, name, data_type);
-    let stored = DataType::row(RowType::new(vec![member(2, "x", DataType::int()), member(3, "y", DataType::string())]));
+    let stored = DataType::row(RowType::new(vec![
+        member(2, "x", DataType::int()),
+        member(3, "y", DataType::string()),
+    ]));
     let asked = DataType::row(RowType::new(vec![
         member(4, "new", DataType::big_int()),
         member(3, "renamed", DataType::string()),
@@ -150,17 +196,28 @@ async fn members_of_rows_inside_lists_and_maps_are_read_by_id() {
     let columns = |row: &DataType| {
         vec![
             DataField::new(0, "l", DataType::array(row.clone())),
-            DataField::new(1, "m", DataType::map(DataType::string().not_null(), DataType::array(row.clone()))),
+            DataField::new(
+                1,
+                "m",
+                DataType::map(DataType::string().not_null(), DataType::array(row.clone())),
+            ),
         ]
     };
     let schema = table(&RowType::new(columns(&stored)), &[], &[]);
     let rows = json!([[[[1, "a"], null], [["k", [[2, null]]]]], [null, []]]);
-    let files = write(&context, &schema, &[batch_of(&schema.fields, &rows)]).await.unwrap();
+    let files = write(&context, &schema, &[batch_of(&schema.fields, &rows)])
+        .await
+        .unwrap();
     let fields = columns(&asked);
     let mut request = ReadRequest::new(fields.clone());
     request.file_fields = columns(&stored);
-    let read = read_with(&context, &path(&files[0]), request).await.unwrap();
-    let expected = json!([[[[null, "a", 1], null], [["k", [[null, null, 2]]]]], [null, []]]);
+    let read = read_with(&context, &path(&files[0]), request)
+        .await
+        .unwrap();
+    let expected = json!([
+        [[[null, "a", 1], null], [["k", [[null, null, 2]]]]],
+        [null, []]
+    ]);
     assert_eq!(rows_of(&read, &fields), expected);
 }
 
@@ -168,28 +225,55 @@ async fn members_of_rows_inside_lists_and_maps_are_read_by_id() {
 async fn a_not_null_column_that_the_file_lacks_reads_as_null() {
     let context = context();
     let schema = table(&RowType::of([("a", DataType::int())]), &[], &[]);
-    let files = write(&context, &schema, &[batch_of(&schema.fields, &json!([[1], [2]]))]).await.unwrap();
-    let asked = vec![schema.fields[0].clone(), DataField::new(5, "b", DataType::int().not_null())];
+    let files = write(
+        &context,
+        &schema,
+        &[batch_of(&schema.fields, &json!([[1], [2]]))],
+    )
+    .await
+    .unwrap();
+    let asked = vec![
+        schema.fields[0].clone(),
+        DataField::new(5, "b", DataType::int().not_null()),
+    ];
     let mut request = ReadRequest::new(asked.clone());
     request.file_fields = schema.fields.clone();
-    let read = read_with(&context, &path(&files[0]), request).await.unwrap();
+    let read = read_with(&context, &path(&files[0]), request)
+        .await
+        .unwrap();
     assert!(read.schema().field(1).is_nullable());
     assert_eq!(rows_of(&read, &asked), json!([[1, null], [2, null]]));
-    let reader = ParquetFileReader::open(&context, &path(&files[0]), None).await.unwrap();
+    let reader = ParquetFileReader::open(&context, &path(&files[0]), None)
+        .await
+        .unwrap();
     let mapping: SchemaMapping = reader.mapping(&schema.fields, &asked).unwrap();
-    assert_eq!(mapping.missing().map(|field| field.id).collect::<Vec<_>>(), [5]);
+    assert_eq!(
+        mapping.missing().map(|field| field.id).collect::<Vec<_>>(),
+        [5]
+    );
 }
 
 #[tokio::test]
 async fn text_that_is_no_number_names_file_and_column() {
     let context = context();
     let schema = table(&RowType::of([("a", DataType::string())]), &[], &[]);
-    let files = write(&context, &schema, &[batch_of(&schema.fields, &json!([["12"], ["x"]]))]).await.unwrap();
+    let files = write(
+        &context,
+        &schema,
+        &[batch_of(&schema.fields, &json!([["12"], ["x"]]))],
+    )
+    .await
+    .unwrap();
     let mut request = ReadRequest::new(vec![DataField::new(0, "a", DataType::int())]);
     request.file_fields = schema.fields.clone();
-    let error = read_with(&context, &path(&files[0]), request).await.unwrap_err();
+    let error = read_with(&context, &path(&files[0]), request)
+        .await
+        .unwrap_err();
     let text = error.to_string();
-    assert!(text.contains(&files[0].file_name) && text.contains("\"a\""), "{text}");
+    assert!(
+        text.contains(&files[0].file_name) && text.contains("\"a\""),
+        "{text}"
+    );
     assert_eq!(error.kind(), ErrorKind::Invalid);
 }
 
@@ -197,23 +281,50 @@ async fn text_that_is_no_number_names_file_and_column() {
 async fn a_column_that_cannot_be_the_asked_type_is_refused_with_its_name() {
     let context = context();
     let schema = table(&RowType::of([("a", DataType::int())]), &[], &[]);
-    let files = write(&context, &schema, &[batch_of(&schema.fields, &json!([[1]]))]).await.unwrap();
+    let files = write(
+        &context,
+        &schema,
+        &[batch_of(&schema.fields, &json!([[1]]))],
+    )
+    .await
+    .unwrap();
     // The caller claims that the file was written with another type.
-    let request = ReadRequest::new(vec![DataField::new(0, "a", DataType::array(DataType::int()))]);
-    let error = read_with(&context, &path(&files[0]), request).await.unwrap_err();
+    let request = ReadRequest::new(vec![DataField::new(
+        0,
+        "a",
+        DataType::array(DataType::int()),
+    )]);
+    let error = read_with(&context, &path(&files[0]), request)
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Corrupt);
     let text = error.to_string();
-    assert!(text.contains("\"a\"") && text.contains("Int32") && text.contains("ARRAY<INT>"), "{text}");
+    assert!(
+        text.contains("\"a\"") && text.contains("Int32") && text.contains("ARRAY<INT>"),
+        "{text}"
+    );
 }
 
 #[tokio::test]
 async fn a_cut_text_type_cuts_on_reading() {
     let context = context();
     let schema = table(&RowType::of([("a", DataType::string())]), &[], &[]);
-    let files = write(&context, &schema, &[batch_of(&schema.fields, &json!([["abc"], [null]]))]).await.unwrap();
-    let mut request = ReadRequest::new(vec![DataField::new(0, "a", DataType::new(TypeKind::VarChar(2)))]);
+    let files = write(
+        &context,
+        &schema,
+        &[batch_of(&schema.fields, &json!([["abc"], [null]]))],
+    )
+    .await
+    .unwrap();
+    let mut request = ReadRequest::new(vec![DataField::new(
+        0,
+        "a",
+        DataType::new(TypeKind::VarChar(2)),
+    )]);
     request.file_fields = schema.fields.clone();
-    let read = read_with(&context, &path(&files[0]), request).await.unwrap();
+    let read = read_with(&context, &path(&files[0]), request)
+        .await
+        .unwrap();
     let column = read.column(0).as_string::<i32>();
     assert_eq!((column.value(0), column.is_null(1)), ("ab", true));
 }

@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use serde_json::Value;
-use tidewater_files::{FilesContext, FileWriterOptions, ParquetFileReader, ReadRequest};
+use tidewater_files::{FileWriterOptions, FilesContext, ParquetFileReader, ReadRequest};
 use tidewater_format::manifest::{FileKind, ManifestFilter, decode_entries};
-use tidewater_format::{DataFileMeta, FileSource, Snapshot, TableSchema, manifest_list, value_kind_field};
+use tidewater_format::{
+    DataFileMeta, FileSource, Snapshot, TableSchema, manifest_list, value_kind_field,
+};
 use tidewater_testkit::{GoldenCase, compare_rows, golden_root};
 use tidewater_types::{DataField, DataType, Datum, RowType};
 
@@ -18,7 +20,9 @@ use crate::support::{context, local_context, read_with, vector_path, write_with}
 /// Every kind of file of one small table, column for column.
 #[tokio::test]
 async fn the_recorded_files_hold_the_recorded_rows() {
-    let listing: Value = serde_json::from_slice(&std::fs::read(vector_path("02-files/files.json")).unwrap()).unwrap();
+    let listing: Value =
+        serde_json::from_slice(&std::fs::read(vector_path("02-files/files.json")).unwrap())
+            .unwrap();
     let key_value = RowType::of([
         ("v", DataType::int()),
         ("k2", DataType::string().not_null()),
@@ -34,14 +38,30 @@ async fn the_recorded_files_hold_the_recorded_rows() {
         if !name.ends_with(".parquet") {
             continue;
         }
-        let table = if name == "append.parquet" { &append } else { &key_value };
-        let columns: Vec<DataField> =
-            file["columns"].as_array().unwrap().iter().map(|name| column(table, name.as_str().unwrap())).collect();
+        let table = if name == "append.parquet" {
+            &append
+        } else {
+            &key_value
+        };
+        let columns: Vec<DataField> = file["columns"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|name| column(table, name.as_str().unwrap()))
+            .collect();
         let path = vector_path(&format!("02-files/{name}"));
         let context = local_context();
-        let batch = read_with(&context, &path, ReadRequest::new(columns.clone())).await.unwrap();
+        let batch = read_with(&context, &path, ReadRequest::new(columns.clone()))
+            .await
+            .unwrap();
         let got: Vec<Value> = (0..batch.num_rows())
-            .map(|row| columns.iter().zip(batch.columns()).map(|(field, array)| cell(array, row, &field.data_type)).collect())
+            .map(|row| {
+                columns
+                    .iter()
+                    .zip(batch.columns())
+                    .map(|(field, array)| cell(array, row, &field.data_type))
+                    .collect()
+            })
             .collect();
         assert_eq!(Value::Array(got), file["rows"], "{name}");
         checked += 1;
@@ -57,7 +77,11 @@ fn column(table: &RowType, name: &str) -> DataField {
             None => table.field(name).unwrap().clone(),
             Some(key) => {
                 let field = table.field(key).unwrap();
-                DataField::new(tidewater_format::key_column_id(field.id), name, field.data_type.clone())
+                DataField::new(
+                    tidewater_format::key_column_id(field.id),
+                    name,
+                    field.data_type.clone(),
+                )
             }
         },
     }
@@ -75,7 +99,10 @@ impl Table {
     }
 
     fn latest_schema(&self) -> Arc<TableSchema> {
-        let newest = (0..).take_while(|id| self.root.join(format!("schema/schema-{id}")).exists()).last().unwrap();
+        let newest = (0..)
+            .take_while(|id| self.root.join(format!("schema/schema-{id}")).exists())
+            .last()
+            .unwrap();
         self.schema(newest)
     }
 
@@ -84,16 +111,32 @@ impl Table {
         let (mut files, mut seen) = (Vec::new(), BTreeSet::new());
         for snapshot in std::fs::read_dir(self.root.join("snapshot")).unwrap() {
             let path = snapshot.unwrap().path();
-            if !path.file_name().unwrap().to_str().unwrap().starts_with("snapshot-") {
+            if !path
+                .file_name()
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .starts_with("snapshot-")
+            {
                 continue;
             }
             let snapshot = Snapshot::from_json(&std::fs::read(path).unwrap()).unwrap();
-            let lists = [Some(snapshot.base_manifest_list), Some(snapshot.delta_manifest_list), snapshot.changelog_manifest_list];
+            let lists = [
+                Some(snapshot.base_manifest_list),
+                Some(snapshot.delta_manifest_list),
+                snapshot.changelog_manifest_list,
+            ];
             for list in lists.into_iter().flatten().filter(|list| !list.is_empty()) {
-                for manifest in manifest_list::decode(&std::fs::read(self.root.join("manifest").join(list)).unwrap()).unwrap() {
-                    let bytes = std::fs::read(self.root.join("manifest").join(&manifest.file_name)).unwrap();
+                for manifest in manifest_list::decode(
+                    &std::fs::read(self.root.join("manifest").join(list)).unwrap(),
+                )
+                .unwrap()
+                {
+                    let bytes = std::fs::read(self.root.join("manifest").join(&manifest.file_name))
+                        .unwrap();
                     for entry in decode_entries(&bytes, &ManifestFilter::all()).unwrap() {
-                        if entry.kind != FileKind::Add || !seen.insert(entry.file.file_name.clone()) {
+                        if entry.kind != FileKind::Add || !seen.insert(entry.file.file_name.clone())
+                        {
                             continue;
                         }
                         if let Some(path) = find(&self.root, &entry.file.file_name) {
@@ -127,17 +170,27 @@ fn tables(warehouse: &Path) -> Vec<(String, Table)> {
     for table in std::fs::read_dir(warehouse.join("db.db")).unwrap() {
         let root = table.unwrap().path();
         if root.join("snapshot").exists() {
-            tables.push((root.file_name().unwrap().to_str().unwrap().to_owned(), Table { root }));
+            tables.push((
+                root.file_name().unwrap().to_str().unwrap().to_owned(),
+                Table { root },
+            ));
         }
     }
     tables.sort_by(|left, right| left.0.cmp(&right.0));
     tables
 }
 
-async fn read_file(context: &FilesContext, path: &Path, asked: &[DataField], file: &[DataField]) -> RecordBatch {
+async fn read_file(
+    context: &FilesContext,
+    path: &Path,
+    asked: &[DataField],
+    file: &[DataField],
+) -> RecordBatch {
     let mut request = ReadRequest::new(asked.to_vec());
     request.file_fields = file.to_vec();
-    read_with(context, path.to_str().unwrap(), request).await.unwrap()
+    read_with(context, path.to_str().unwrap(), request)
+        .await
+        .unwrap()
 }
 
 /// Append tables hold what was written: all files together are the answer of a full read.
@@ -158,8 +211,15 @@ async fn append_case(name: &str, only: fn(&str) -> bool, expected: fn(&str) -> S
             assert_eq!(i64::try_from(batch.num_rows()).unwrap(), file.row_count);
             got.extend(rows(&batch, &schema.fields));
         }
-        let want = tidewater_testkit::read_json_lines(&case.folder().join("expected").join(expected(&table_name))).unwrap();
-        assert_eq!(compare_rows(&want, &got).unwrap(), Vec::<String>::new(), "{name} {table_name}");
+        let want = tidewater_testkit::read_json_lines(
+            &case.folder().join("expected").join(expected(&table_name)),
+        )
+        .unwrap();
+        assert_eq!(
+            compare_rows(&want, &got).unwrap(),
+            Vec::<String>::new(),
+            "{name} {table_name}"
+        );
         checked += 1;
     }
     checked
@@ -167,24 +227,47 @@ async fn append_case(name: &str, only: fn(&str) -> bool, expected: fn(&str) -> S
 
 #[tokio::test]
 async fn every_codec_of_java_is_read() {
-    let checked = append_case("compressions", |table| table.starts_with("parquet"), |table| format!("{table}.jsonl")).await;
+    let checked = append_case(
+        "compressions",
+        |table| table.starts_with("parquet"),
+        |table| format!("{table}.jsonl"),
+    )
+    .await;
     assert_eq!(checked, 6);
 }
 
 #[tokio::test]
 async fn every_type_of_java_is_read() {
-    assert_eq!(append_case("types-parquet-append", |_| true, |_| "read-latest.jsonl".to_owned()).await, 1);
+    assert_eq!(
+        append_case(
+            "types-parquet-append",
+            |_| true,
+            |_| "read-latest.jsonl".to_owned()
+        )
+        .await,
+        1
+    );
 }
 
 #[tokio::test]
 async fn types_that_changed_are_cast_as_in_java() {
-    let checked = append_case("evolution-types", |table| table == "parquet", |_| "read-latest.jsonl".to_owned()).await;
+    let checked = append_case(
+        "evolution-types",
+        |table| table == "parquet",
+        |_| "read-latest.jsonl".to_owned(),
+    )
+    .await;
     assert_eq!(checked, 1);
 }
 
 #[tokio::test]
 async fn nested_fields_that_changed_are_read_by_id() {
-    let checked = append_case("evolution-nested", |table| table == "parquet", |_| "read-latest.jsonl".to_owned()).await;
+    let checked = append_case(
+        "evolution-nested",
+        |table| table == "parquet",
+        |_| "read-latest.jsonl".to_owned(),
+    )
+    .await;
     assert_eq!(checked, 1);
 }
 
@@ -197,7 +280,10 @@ async fn describe_again(name: &str) -> usize {
     let mut checked = 0;
     for (table_name, table) in tables(&folder.path().join("warehouse")) {
         for (path, java) in table.files() {
-            if path.extension().is_none_or(|extension| extension != "parquet") {
+            if path
+                .extension()
+                .is_none_or(|extension| extension != "parquet")
+            {
                 continue;
             }
             let schema = table.schema(java.schema_id.0);
@@ -210,11 +296,19 @@ async fn describe_again(name: &str) -> usize {
             };
             options.target_file_bytes = u64::MAX;
             options.first_sequence_number = java.min_sequence_number;
-            let columns = if schema.is_keyed() { schema.key_value_type(true).fields } else { schema.fields.clone() };
+            let columns = if schema.is_keyed() {
+                schema.key_value_type(true).fields
+            } else {
+                schema.fields.clone()
+            };
             let rows = read_file(&local, &path, &columns, &[]).await;
             let context = context();
-            let ours = write_with(&context, &schema, options, &[rows]).await.unwrap();
-            let [ours] = ours.as_slice() else { panic!("{} files", ours.len()) };
+            let ours = write_with(&context, &schema, options, &[rows])
+                .await
+                .unwrap();
+            let [ours] = ours.as_slice() else {
+                panic!("{} files", ours.len())
+            };
             let expected = DataFileMeta {
                 file_name: ours.file_name.clone(),
                 file_size: ours.file_size,
@@ -222,7 +316,11 @@ async fn describe_again(name: &str) -> usize {
                 // Companion files and tracking are not the writer's.
                 extra_files: Vec::new(),
                 embedded_file_index: None,
-                max_sequence_number: if schema.is_keyed() { java.max_sequence_number } else { ours.max_sequence_number },
+                max_sequence_number: if schema.is_keyed() {
+                    java.max_sequence_number
+                } else {
+                    ours.max_sequence_number
+                },
                 ..DataFileMeta::clone(&java)
             };
             assert_eq!(ours, &expected, "{name} {table_name} {}", path.display());
@@ -259,11 +357,20 @@ described_as_by_java! {
 async fn the_footer_tells_the_number_of_rows() {
     let context = local_context();
     let path = vector_path("02-files/pk-level0-thin.parquet");
-    let reader = ParquetFileReader::open(&context, &path, None).await.unwrap();
+    let reader = ParquetFileReader::open(&context, &path, None)
+        .await
+        .unwrap();
     assert_eq!(reader.row_count(), 3);
     assert_eq!(reader.has_field_id(2_147_483_645), Some(true));
     assert_eq!(reader.has_field_id(1_073_741_823), Some(false));
-    let kinds = read_with(&context, &path, ReadRequest::new(vec![value_kind_field()])).await.unwrap();
-    let kinds: Vec<Datum> = (0..3).map(|row| Datum::from_array(kinds.column(0), row, &DataType::tiny_int()).unwrap()).collect();
-    assert_eq!(kinds, [Datum::TinyInt(3), Datum::TinyInt(0), Datum::TinyInt(0)]);
+    let kinds = read_with(&context, &path, ReadRequest::new(vec![value_kind_field()]))
+        .await
+        .unwrap();
+    let kinds: Vec<Datum> = (0..3)
+        .map(|row| Datum::from_array(kinds.column(0), row, &DataType::tiny_int()).unwrap())
+        .collect();
+    assert_eq!(
+        kinds,
+        [Datum::TinyInt(3), Datum::TinyInt(0), Datum::TinyInt(0)]
+    );
 }

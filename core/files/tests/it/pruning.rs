@@ -20,14 +20,29 @@ async fn file(context: &FilesContext) -> (Arc<TableSchema>, String) {
         ("s", DataType::string()),
         ("f", DataType::double()),
     ]);
-    let options = [("parquet.page.row.count.limit", "100"), ("file.block-size", "1kb")];
+    let options = [
+        ("parquet.page.row.count.limit", "100"),
+        ("file.block-size", "1kb"),
+    ];
     let schema = table(&row, &[], &options);
     let ids = 0..4000;
     let columns: Vec<ArrayRef> = vec![
         Arc::new(Int32Array::from_iter_values(ids.clone())),
-        Arc::new(ids.clone().map(|id| (id % 7 > 0).then_some(id * 37 % 1000)).collect::<Int32Array>()),
-        Arc::new(StringArray::from_iter_values(ids.clone().map(|id| format!("text {}", id % 50)))),
-        Arc::new(Float64Array::from_iter_values(ids.map(|id| if id % 1000 == 999 { f64::NAN } else { f64::from(id) }))),
+        Arc::new(
+            ids.clone()
+                .map(|id| (id % 7 > 0).then_some(id * 37 % 1000))
+                .collect::<Int32Array>(),
+        ),
+        Arc::new(StringArray::from_iter_values(
+            ids.clone().map(|id| format!("text {}", id % 50)),
+        )),
+        Arc::new(Float64Array::from_iter_values(ids.map(|id| {
+            if id % 1000 == 999 {
+                f64::NAN
+            } else {
+                f64::from(id)
+            }
+        }))),
     ];
     let rows = batch(&schema.fields, columns);
     let parts: Vec<RecordBatch> = (0..4).map(|part| rows.slice(part * 1000, 1000)).collect();
@@ -37,7 +52,12 @@ async fn file(context: &FilesContext) -> (Arc<TableSchema>, String) {
 }
 
 async fn open(context: &FilesContext, path: &str, request: ReadRequest) -> FileRead {
-    ParquetFileReader::open(context, path, None).await.unwrap().read(request).await.unwrap()
+    ParquetFileReader::open(context, path, None)
+        .await
+        .unwrap()
+        .read(request)
+        .await
+        .unwrap()
 }
 
 async fn ints(mut read: FileRead, column: usize) -> Vec<i32> {
@@ -56,7 +76,12 @@ fn leaf(schema: &TableSchema, name: &str, op: PredicateOp, value: Datum) -> Pred
 async fn a_range_of_a_sorted_column_reads_its_pages_only() {
     let context = context();
     let (schema, path) = file(&context).await;
-    let between = Predicate::leaf(&schema.row_type(), "id", PredicateOp::Between, vec![Datum::Int(1730), Datum::Int(1810)]);
+    let between = Predicate::leaf(
+        &schema.row_type(),
+        "id",
+        PredicateOp::Between,
+        vec![Datum::Int(1730), Datum::Int(1810)],
+    );
     let mut request = ReadRequest::new(schema.fields.clone());
     request.filter = Some(between.unwrap());
     let read = open(&context, &path, request.clone()).await;
@@ -64,7 +89,10 @@ async fn a_range_of_a_sorted_column_reads_its_pages_only() {
     assert_eq!(read.row_groups, (4, 1));
     assert_eq!(ints(read, 0).await, (1700..1900).collect::<Vec<_>>());
     request.exact_filter = true;
-    assert_eq!(ints(open(&context, &path, request).await, 0).await, (1730..=1810).collect::<Vec<_>>());
+    assert_eq!(
+        ints(open(&context, &path, request).await, 0).await,
+        (1730..=1810).collect::<Vec<_>>()
+    );
 }
 
 #[tokio::test]
@@ -88,7 +116,14 @@ async fn nan_is_never_pruned_away() {
     let mut read = open(&context, &path, request).await;
     let mut found = 0;
     while let Some(batch) = read.batches.next_batch().await.unwrap() {
-        assert!(batch.column(3).as_primitive::<Float64Type>().values().iter().all(|value| value.is_nan()));
+        assert!(
+            batch
+                .column(3)
+                .as_primitive::<Float64Type>()
+                .values()
+                .iter()
+                .all(|value| value.is_nan())
+        );
         found += batch.num_rows();
     }
     assert_eq!(found, 4);
@@ -100,11 +135,19 @@ async fn a_filter_on_a_column_that_is_not_asked_for() {
     let (schema, path) = file(&context).await;
     let mut request = ReadRequest::new(schema.fields[..1].to_vec());
     request.filter_columns = schema.fields.clone();
-    request.filter = Some(leaf(&schema, "s", PredicateOp::Eq, Datum::String("text 3".to_owned())));
+    request.filter = Some(leaf(
+        &schema,
+        "s",
+        PredicateOp::Eq,
+        Datum::String("text 3".to_owned()),
+    ));
     request.exact_filter = true;
     let read = open(&context, &path, request).await;
     assert_eq!(read.batches.schema().fields().len(), 1);
-    assert_eq!(ints(read, 0).await, (0..80).map(|step| step * 50 + 3).collect::<Vec<_>>());
+    assert_eq!(
+        ints(read, 0).await,
+        (0..80).map(|step| step * 50 + 3).collect::<Vec<_>>()
+    );
 }
 
 #[tokio::test]
@@ -114,7 +157,10 @@ async fn a_column_that_the_file_lacks_is_null_to_a_filter() {
     let mut columns = schema.fields.clone();
     columns.push(DataField::new(99, "new", DataType::int()));
     let row = RowType::new(columns.clone());
-    for (op, literals, rows) in [(PredicateOp::IsNull, vec![], 4000), (PredicateOp::Eq, vec![Datum::Int(1)], 0)] {
+    for (op, literals, rows) in [
+        (PredicateOp::IsNull, vec![], 4000),
+        (PredicateOp::Eq, vec![Datum::Int(1)], 0),
+    ] {
         let mut request = ReadRequest::new(columns.clone());
         request.file_fields = schema.fields.clone();
         request.filter = Some(Predicate::leaf(&row, "new", op, literals).unwrap());
@@ -126,7 +172,9 @@ async fn a_column_that_the_file_lacks_is_null_to_a_filter() {
 async fn keys_first_then_the_values_of_the_rows_that_won() {
     let context = context();
     let (schema, path) = file(&context).await;
-    let reader = ParquetFileReader::open(&context, &path, None).await.unwrap();
+    let reader = ParquetFileReader::open(&context, &path, None)
+        .await
+        .unwrap();
     let mut keys = ReadRequest::new(schema.fields[..1].to_vec());
     keys.filter = Some(leaf(&schema, "id", PredicateOp::GtEq, Datum::Int(2950)));
     let mut read = reader.read(keys).await.unwrap();
@@ -146,7 +194,13 @@ async fn keys_first_then_the_values_of_the_rows_that_won() {
     let mut read = reader.read(values).await.unwrap();
     let mut texts = Vec::new();
     while let Some(batch) = read.batches.next_batch().await.unwrap() {
-        texts.extend(batch.column(1).as_string::<i32>().iter().map(|text| text.unwrap().to_owned()));
+        texts.extend(
+            batch
+                .column(1)
+                .as_string::<i32>()
+                .iter()
+                .map(|text| text.unwrap().to_owned()),
+        );
     }
     assert_eq!(texts, ["text 0", "text 1", "text 2"].map(str::to_owned));
 }
@@ -183,7 +237,10 @@ fn any_predicate(row: RowType) -> impl Strategy<Value = Predicate> {
 }
 
 fn asked(row: &RowType, columns: &[usize]) -> Vec<DataField> {
-    columns.iter().map(|&column| row.fields[column].clone()).collect()
+    columns
+        .iter()
+        .map(|&column| row.fields[column].clone())
+        .collect()
 }
 
 proptest! {

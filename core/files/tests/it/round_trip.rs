@@ -18,7 +18,11 @@ fn runtime() -> tokio::runtime::Runtime {
 
 fn rows(schema: &TableSchema, rows: usize, seed: u64) -> arrow_array::RecordBatch {
     let mut numbers = Numbers::new(seed);
-    let columns = schema.fields.iter().map(|field| array(&field.data_type, rows, &mut numbers)).collect();
+    let columns = schema
+        .fields
+        .iter()
+        .map(|field| array(&field.data_type, rows, &mut numbers))
+        .collect();
     batch(&schema.fields, columns)
 }
 

@@ -102,6 +102,7 @@ impl EntryPlan {
     fn view<'a>(
         &self,
         cursor: &mut Cursor<'a>,
+        latest: &mut LatestArrays,
         carries_unknown: &mut bool,
     ) -> Result<EntryView<'a>> {
         let mut view = EntryView::default();

@@ -236,14 +236,16 @@ impl ManifestMerge {
     }
 
     /// The bytes of the first of `left`, or the step that asks for the next few.
-    fn take_or_ask(&mut self, left: &VecDeque<usize>) -> Result<Bytes, MergeStep> {
+    fn take_or_ask(&mut self, left: &VecDeque<usize>) -> Result<Bytes, Box<MergeStep>> {
         if let Some(first) = left.front()
             && let Some(bytes) = self.supplied.remove(first)
         {
             self.asked.retain(|index| index != first);
             return Ok(bytes);
         }
-        Err(self.ask(left.iter().copied().take(READ_FILES_MAX).collect()))
+        Err(Box::new(
+            self.ask(left.iter().copied().take(READ_FILES_MAX).collect()),
+        ))
     }
 
     fn ask(&mut self, indexes: Vec<usize>) -> MergeStep {
@@ -265,7 +267,7 @@ impl ManifestMerge {
                 Ok(bytes) => bytes,
                 Err(step) => {
                     self.state = State::Deletes { left, deleted };
-                    return Ok(Some(step));
+                    return Ok(Some(*step));
                 }
             };
             left.pop_front();
@@ -327,7 +329,7 @@ impl ManifestMerge {
                         deleted,
                         writer,
                     };
-                    return Ok(Some(step));
+                    return Ok(Some(*step));
                 }
             };
             left.pop_front();

@@ -34,7 +34,7 @@ pub(super) fn row_of<'a, 'p>(
 
 /// The type that `path` leads to: that of a column, of a member, of elements, or of values.
 pub(super) fn type_of<'a>(
-    fields: &'a mut Vec<DataField>,
+    fields: &'a mut [DataField],
     path: &[String],
 ) -> Result<&'a mut DataType> {
     let Some((first, rest)) = path.split_first() else {
