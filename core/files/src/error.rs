@@ -46,7 +46,7 @@ pub enum FilesError {
     Convert {
         path: String,
         column: String,
-        source: TypeError,
+        source: Box<TypeError>,
     },
     /// A column that allows no null has one.
     #[error("{path}, column {column:?}: null in a column that is not null")]

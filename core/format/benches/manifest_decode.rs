@@ -4,6 +4,8 @@
 //!
 //! Run: `cargo bench -p tidewater-format --bench manifest_decode`
 
+#![expect(clippy::expect_used, reason = "a benchmark stops at the first fault")]
+
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -148,7 +148,7 @@ pub(crate) fn page_bounds(
         };
         Some(bounds(min, max, index.null_count(page), data_type, floats))
     };
-    (index.num_pages() as usize == pages)
+    (usize::try_from(index.num_pages()) == Ok(pages))
         .then(|| (0..pages).map(page).collect())
         .flatten()
 }

@@ -254,7 +254,7 @@ fn convert_error(path: &str, column: &str, error: ConvertError) -> FilesError {
         ConvertError::Cast(source) => FilesError::Convert {
             path,
             column,
-            source,
+            source: Box::new(source),
         },
     }
 }

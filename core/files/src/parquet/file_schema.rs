@@ -53,7 +53,7 @@ impl FileSchema {
             .iter()
             .map(|field| has_nanoseconds(field.data_type()))
             .collect();
-        let arrow: Vec<FieldRef> = canonical.iter().map(|field| shadow_field(field)).collect();
+        let arrow: Vec<FieldRef> = canonical.iter().map(shadow_field).collect();
         let mut chunk_of_leaf = Vec::with_capacity(schema.num_columns());
         let mut leaf_in_column = 0;
         for leaf in 0..schema.num_columns() {

@@ -176,10 +176,10 @@ impl HeaderFields {
         let crc = i32::from_le_bytes(crc.to_le_bytes());
         let mut zigzag = u32::from_le_bytes(((crc << 1) ^ (crc >> 31)).to_le_bytes());
         while zigzag >= 0x80 {
-            made.push((zigzag & 0x7f) as u8 | 0x80);
+            made.push(zigzag.to_le_bytes()[0] | 0x80);
             zigzag >>= 7;
         }
-        made.push(zigzag as u8);
+        made.push(zigzag.to_le_bytes()[0]);
         made.push((delta << 4) | (next & 0x0f));
         made.extend_from_slice(rest);
         Ok(made)

@@ -223,7 +223,7 @@ mod tests {
         let first = choice.in_row_group(0..10);
         let second = choice.in_row_group(10..20);
         assert_eq!(ranges(first.as_ref(), 0..10), [2..5, 8..10]);
-        assert_eq!(ranges(second.as_ref(), 10..20), [10..15]);
+        assert_eq!(ranges(second.as_ref(), 10..20), vec![10..15; 1]);
         assert!(!choice.in_row_group(20..30).unwrap().selects_any());
     }
 
@@ -234,13 +234,16 @@ mod tests {
             ranges(choice.in_row_group(0..3).as_ref(), 0..3),
             [0..1, 2..3]
         );
-        assert_eq!(ranges(choice.in_row_group(2..6).as_ref(), 2..6), [2..4]);
+        assert_eq!(
+            ranges(choice.in_row_group(2..6).as_ref(), 2..6),
+            vec![2..4; 1]
+        );
         assert!(!choice.in_row_group(6..8).unwrap().selects_any());
     }
 
     #[test]
     fn all_rows_need_no_selection() {
         assert!(RowChoice::All.in_row_group(0..3).is_none());
-        assert_eq!(ranges(None, 5..9), [5..9]);
+        assert_eq!(ranges(None, 5..9), vec![5..9; 1]);
     }
 }

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, ListArray, MapArray, RecordBatch, StructArray, new_null_array};
+use arrow_array::{Array, ArrayRef, ListArray, MapArray, RecordBatch, StructArray};
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::DataType as ArrowType;
-use arrow_select::concat::concat;
 use serde_json::{Map, Value, json};
 use tidewater_types::arrow_types::to_arrow_type;
 use tidewater_types::text::{iso_date, iso_time, iso_timestamp, parse_datum};
@@ -196,12 +195,4 @@ fn datum(value: &Value, data_type: &DataType) -> Datum {
         Value::String(text) => parse_datum(text, data_type).unwrap(),
         other => parse_datum(&other.to_string(), data_type).unwrap(),
     }
-}
-
-/// One array from many of a type, which may be none.
-pub(crate) fn joined(arrays: &[ArrayRef], data_type: &DataType) -> ArrayRef {
-    if arrays.is_empty() {
-        return new_null_array(&to_arrow_type(data_type), 0);
-    }
-    concat(&arrays.iter().map(AsRef::as_ref).collect::<Vec<_>>()).unwrap()
 }

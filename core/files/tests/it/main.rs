@@ -1,5 +1,13 @@
 //! Data files: written, read back, read from Java's hands, read damaged.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "the whole program is a test"
+)]
+
 mod arrays;
 mod corrupt;
 mod evolution;
