@@ -117,6 +117,13 @@ pub(crate) fn page_bounds(
     data_type: &DataType,
     floats: FloatBounds,
 ) -> Option<Vec<Bounds>> {
+    // The decoder leaves out an index that the file has not; it cannot even be asked for its pages.
+    if matches!(
+        index,
+        ColumnIndexMetaData::NONE | ColumnIndexMetaData::INT96(_)
+    ) {
+        return None;
+    }
     let page = |page: usize| {
         let (min, max) = match index {
             ColumnIndexMetaData::NONE | ColumnIndexMetaData::INT96(_) => return None,

@@ -8,8 +8,9 @@ use arrow_array::types::{
     TimestampNanosecondType,
 };
 use arrow_array::{
-    Array, ArrayRef, ListArray, MapArray, PrimitiveArray, StructArray, new_null_array,
+    Array, ArrayRef, ListArray, MapArray, PrimitiveArray, StructArray, make_array, new_null_array,
 };
+use arrow_buffer::NullBuffer;
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{ArrowError, DataType as ArrowType, FieldRef, Fields, TimeUnit};
 use tidewater_types::cast::cast_array;
@@ -98,9 +99,10 @@ impl Convert {
                         None => new_null_array(field.data_type(), structs.len()),
                         Some((position, convert)) => {
                             let stored = structs.columns().get(*position);
-                            convert.apply(stored.ok_or_else(|| {
+                            let stored = stored.ok_or_else(|| {
                                 ConvertError::Damaged("a member is missing".to_owned())
-                            })?)?
+                            })?;
+                            convert.apply(&below(stored, structs.nulls())?)?
                         }
                     };
                     columns.push(column);
@@ -152,6 +154,16 @@ impl Convert {
     }
 }
 
+/// A member of a struct, null wherever the struct is: what a decoder leaves below a null is no value and must not be judged as one.
+fn below(member: &ArrayRef, parent: Option<&NullBuffer>) -> Result<ArrayRef, ConvertError> {
+    let Some(parent) = parent.filter(|parent| parent.null_count() > 0) else {
+        return Ok(Arc::clone(member));
+    };
+    let nulls = NullBuffer::union(Some(parent), member.nulls());
+    let data = member.to_data().into_builder().nulls(nulls).build()?;
+    Ok(make_array(data))
+}
+
 fn rescale(array: &ArrayRef, target: &ArrowType) -> Result<ArrayRef, ConvertError> {
     let (stored, nanos_stored) = match array.data_type() {
         ArrowType::Timestamp(unit, _) => (ArrowType::Timestamp(*unit, None), nanos(*unit)),
@@ -160,7 +172,7 @@ fn rescale(array: &ArrayRef, target: &ArrowType) -> Result<ArrayRef, ConvertErro
     };
     // Zones do not change stored numbers, so all can be taken as plain 64-bit ones.
     let without_zone = array.to_data().into_builder().data_type(stored).build()?;
-    let numbers = arrow_array::make_array(
+    let numbers = make_array(
         without_zone
             .into_builder()
             .data_type(ArrowType::Int64)

@@ -241,14 +241,17 @@ impl ParquetEncoder {
             .row_group(chunks, self.schema.chunk_of_leaf(), rows)
     }
 
-    /// Bytes of the file so far, those of the unfinished row group estimated.
-    pub(crate) fn file_bytes(&self) -> u64 {
+    /// Bytes of the row groups that have ended.
+    pub(crate) fn ended_bytes(&self) -> u64 {
         self.assembler.offset()
-            + self
-                .columns
-                .iter()
-                .map(ColumnTask::encoded_bytes)
-                .sum::<usize>() as u64
+    }
+
+    /// Bytes of the unfinished row group, of which dictionaries and open pages are not compressed yet.
+    pub(crate) fn open_bytes(&self) -> u64 {
+        self.columns
+            .iter()
+            .map(ColumnTask::encoded_bytes)
+            .sum::<usize>() as u64
     }
 
     /// Memory that the unfinished row group holds.

@@ -176,8 +176,13 @@ fn apply(
         (Setting::PageBytes, Some(path)) => {
             properties.set_column_data_page_size_limit(path, positive("parquet.page.size", value)?)
         }
-        (Setting::PageRows, _) => properties
-            .set_data_page_row_count_limit(positive("parquet.page.row.count.limit", value)?),
+        (Setting::PageRows, _) => {
+            let rows = positive("parquet.page.row.count.limit", value)?;
+            // The encoder looks at the limit only between two write batches.
+            properties
+                .set_data_page_row_count_limit(rows)
+                .set_write_batch_size(rows.min(WRITE_BATCH_ROWS))
+        }
         (Setting::DictionaryBytes, None) => properties
             .set_dictionary_page_size_limit(positive("parquet.dictionary.page.size", value)?),
         (Setting::DictionaryBytes, Some(path)) => properties.set_column_dictionary_page_size_limit(

@@ -41,7 +41,10 @@ impl RowSummary {
         match columns.system_values(arrays) {
             Some((sequences, kinds)) => {
                 for &kind in kinds {
-                    self.deletes += i64::from(RowKind::from_i8(kind)?.is_retract());
+                    let kind = RowKind::from_i8(kind).map_err(|error| FilesError::Batch {
+                        reason: format!("_VALUE_KIND: {error}"),
+                    })?;
+                    self.deletes += i64::from(kind.is_retract());
                 }
                 let (least, greatest) = sequences
                     .iter()

@@ -35,6 +35,8 @@ pub struct RollingFileWriter {
     rows: u64,
     next_sequence: i64,
     current: Option<OpenFile>,
+    /// How encoded rows shrink as their row group ends, once that is known; see [`ParquetFileWriter::shrinkage`].
+    shrinkage: Option<f64>,
     finished: Vec<DataFileMeta>,
 }
 
@@ -80,6 +82,7 @@ impl RollingFileWriter {
             next_sequence: options.first_sequence_number,
             options,
             current: None,
+            shrinkage: None,
             finished: Vec::new(),
         })
     }
@@ -107,13 +110,26 @@ impl RollingFileWriter {
                 .collect();
             self.write_part(&part, rows).await?;
             start += rows;
-            let reached = self.rows.is_multiple_of(SIZE_CHECK_ROWS)
-                && self.file_bytes() >= self.options.target_file_bytes;
-            if reached {
+            if self.rows.is_multiple_of(SIZE_CHECK_ROWS) && self.target_reached().await? {
                 self.close_file().await?;
             }
         }
         Ok(())
+    }
+
+    /// Whether the file has its target size. Dictionaries and open pages count uncompressed until a row group has shown how they
+    /// shrink, so before that one row group is ended to find out.
+    async fn target_reached(&mut self) -> Result<bool> {
+        let target = self.options.target_file_bytes;
+        if self.file_bytes() < target {
+            return Ok(false);
+        }
+        if let Some(file) = &mut self.current
+            && file.writer.shrinkage().is_none()
+        {
+            file.writer.cut_row_group().await?;
+        }
+        Ok(self.file_bytes() >= target)
     }
 
     /// Rows that can be encoded before the size has to be looked at: up to the next multiple of 1000, or further while the file
@@ -135,7 +151,9 @@ impl RollingFileWriter {
             None => {
                 let name = self.options.file_name(&self.names);
                 let path = self.describer.directory.file(&name);
-                let writer = ParquetFileWriter::open(&self.context, &self.format, &path).await?;
+                let writer =
+                    ParquetFileWriter::open(&self.context, &self.format, &path, self.shrinkage)
+                        .await?;
                 OpenFile {
                     name,
                     writer,
@@ -170,6 +188,7 @@ impl RollingFileWriter {
         let Some(file) = self.current.take() else {
             return Ok(());
         };
+        self.shrinkage = file.writer.shrinkage();
         let written = file.writer.finish().await?;
         let now = self.context.env.now_millis();
         let entry = self.describer.describe(

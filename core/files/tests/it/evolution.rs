@@ -184,26 +184,32 @@ async fn a_row_none_of_whose_asked_members_is_stored_keeps_its_nulls() {
 async fn members_of_rows_inside_lists_and_maps_are_read_by_id() {
     let context = context();
     let member = |id, name: &str, data_type| DataField::new(id, name, data_type);
-    let stored = DataType::row(RowType::new(vec![
-        member(2, "x", DataType::int()),
-        member(3, "y", DataType::string()),
-    ]));
-    let asked = DataType::row(RowType::new(vec![
-        member(4, "new", DataType::big_int()),
-        member(3, "renamed", DataType::string()),
-        member(2, "x", DataType::big_int()),
-    ]));
-    let columns = |row: &DataType| {
+    // Ids as a table gives them: column, then its members, then the next column.
+    let stored = |id: i32| {
+        DataType::row(RowType::new(vec![
+            member(id + 1, "x", DataType::int()),
+            member(id + 2, "y", DataType::string()),
+        ]))
+    };
+    let asked = |id: i32| {
+        DataType::row(RowType::new(vec![
+            member(90 + id, "new", DataType::big_int()),
+            member(id + 2, "renamed", DataType::string()),
+            member(id + 1, "x", DataType::big_int()),
+        ]))
+    };
+    let columns = |row: &dyn Fn(i32) -> DataType| {
         vec![
-            DataField::new(0, "l", DataType::array(row.clone())),
+            DataField::new(0, "l", DataType::array(row(0))),
             DataField::new(
-                1,
+                3,
                 "m",
-                DataType::map(DataType::string().not_null(), DataType::array(row.clone())),
+                DataType::map(DataType::string().not_null(), DataType::array(row(3))),
             ),
         ]
     };
     let schema = table(&RowType::new(columns(&stored)), &[], &[]);
+    assert_eq!(schema.fields, columns(&stored));
     let rows = json!([[[[1, "a"], null], [["k", [[2, null]]]]], [null, []]]);
     let files = write(&context, &schema, &[batch_of(&schema.fields, &rows)])
         .await
