@@ -52,8 +52,6 @@ pub(crate) struct ParquetFileWriter {
     sink: FileSink,
     /// None after an error.
     encoder: Option<ParquetEncoder>,
-    /// Bytes of the last row group that ended, by those it was taken to have before; none before the first end.
-    shrinkage: Option<f64>,
 }
 
 /// A file that is whole and durable.
@@ -63,12 +61,10 @@ pub(crate) struct WrittenFile {
 }
 
 impl ParquetFileWriter {
-    /// `shrinkage` is what a file before this one came to know, see [`ParquetFileWriter::shrinkage`].
     pub(crate) async fn open(
         context: &FilesContext,
         format: &ParquetFormat,
         path: &str,
-        shrinkage: Option<f64>,
     ) -> Result<Self> {
         let encoder = ParquetEncoder::new(
             Arc::clone(&format.schema),
@@ -82,38 +78,23 @@ impl ParquetFileWriter {
             format: format.clone(),
             sink,
             encoder: Some(encoder),
-            shrinkage,
         })
     }
 
-    /// Bytes of the file so far. The unfinished row group is taken to shrink as the last one did.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_precision_loss,
-        reason = "an estimate of a size, far below 2^52"
-    )]
+    /// Bytes of the file so far; those of the unfinished row group as they wait, partly uncompressed.
     pub(crate) fn file_bytes(&self) -> u64 {
-        self.encoder.as_ref().map_or(0, |encoder| {
-            let open = encoder.open_bytes() as f64 * self.shrinkage.unwrap_or(1.0);
-            encoder.ended_bytes() + open as u64
-        })
-    }
-
-    /// How much smaller a row group was in the file than before its end, none if no row group has ended yet.
-    pub(crate) fn shrinkage(&self) -> Option<f64> {
-        self.shrinkage
+        self.encoder
+            .as_ref()
+            .map_or(0, |encoder| encoder.ended_bytes() + encoder.open_bytes())
     }
 
     /// Ends the row group early, so that its size is known.
     pub(crate) async fn cut_row_group(&mut self) -> Result<()> {
         let path = self.sink.path().to_owned();
         let mut encoder = self.encoder.take().ok_or_else(|| failed_before(&path))?;
-        let before = GroupSize::of(&encoder);
         if encoder.rows_in_group() > 0 {
             encoder = self.end_row_group(encoder).await?;
         }
-        self.shrinkage = before.shrinkage(&encoder).or(self.shrinkage);
         let pieces = encoder.take_pieces();
         self.encoder = Some(encoder);
         self.put(pieces).await
@@ -138,19 +119,13 @@ impl ParquetFileWriter {
                 let mut tasks = encoder.take_tasks(arrays)?;
                 tasks.iter_mut().try_for_each(ColumnTask::encode)?;
                 encoder.put_back(tasks, rows);
-                let before = GroupSize::of(&encoder);
-                let mut shrinkage = None;
                 if encoder.memory_bytes() >= row_group_bytes {
                     end_row_group(&mut encoder)?;
-                    shrinkage = before.shrinkage(&encoder);
                 }
                 let pieces = encoder.take_pieces();
-                Ok((encoder, pieces, shrinkage))
+                Ok((encoder, pieces))
             };
-            let shrinkage;
-            (encoder, pieces, shrinkage) =
-                self.context.cpu.run(job).await?.map_err(encode_error)?;
-            self.shrinkage = shrinkage.or(self.shrinkage);
+            (encoder, pieces) = self.context.cpu.run(job).await?.map_err(encode_error)?;
         } else {
             let tasks = encoder.take_tasks(arrays).map_err(encode_error)?;
             let encode = |mut task: ColumnTask| task.encode().map(|()| task);
@@ -161,9 +136,7 @@ impl ParquetFileWriter {
                 .map_err(encode_error)?;
             encoder.put_back(tasks, rows);
             if encoder.memory_bytes() >= self.format.row_group_bytes {
-                let before = GroupSize::of(&encoder);
                 encoder = self.end_row_group(encoder).await?;
-                self.shrinkage = before.shrinkage(&encoder).or(self.shrinkage);
                 pieces = encoder.take_pieces();
             }
         }
@@ -266,29 +239,6 @@ impl ParquetFileWriter {
     /// Removes what was written.
     pub(crate) async fn abort(self) -> Result<()> {
         Ok(self.sink.abort().await?)
-    }
-}
-
-/// Sizes before a row group ends.
-#[derive(Clone, Copy)]
-struct GroupSize {
-    ended: u64,
-    open: u64,
-}
-
-impl GroupSize {
-    fn of(encoder: &ParquetEncoder) -> Self {
-        Self {
-            ended: encoder.ended_bytes(),
-            open: encoder.open_bytes(),
-        }
-    }
-
-    /// What became of the open bytes now that the row group has ended.
-    #[expect(clippy::cast_precision_loss, reason = "sizes of files, far below 2^52")]
-    fn shrinkage(self, encoder: &ParquetEncoder) -> Option<f64> {
-        let made = encoder.ended_bytes().saturating_sub(self.ended);
-        (self.open > 0 && made > 0).then(|| made as f64 / self.open as f64)
     }
 }
 

@@ -35,8 +35,6 @@ pub struct RollingFileWriter {
     rows: u64,
     next_sequence: i64,
     current: Option<OpenFile>,
-    /// How encoded rows shrink as their row group ends, once that is known; see [`ParquetFileWriter::shrinkage`].
-    shrinkage: Option<f64>,
     finished: Vec<DataFileMeta>,
 }
 
@@ -82,7 +80,6 @@ impl RollingFileWriter {
             next_sequence: options.first_sequence_number,
             options,
             current: None,
-            shrinkage: None,
             finished: Vec::new(),
         })
     }
@@ -117,19 +114,20 @@ impl RollingFileWriter {
         Ok(())
     }
 
-    /// Whether the file has its target size. Dictionaries and open pages count uncompressed until a row group has shown how they
-    /// shrink, so before that one row group is ended to find out.
+    /// Whether the file has its target size.
+    ///
+    /// Dictionaries and open pages wait uncompressed. When the target seems reached with them, the row group is ended to see what is
+    /// left of them, and the file goes on if that is less than seven eighths of the target. Java takes the first look for the answer
+    /// and makes smaller files.
     async fn target_reached(&mut self) -> Result<bool> {
         let target = self.options.target_file_bytes;
         if self.file_bytes() < target {
             return Ok(false);
         }
-        if let Some(file) = &mut self.current
-            && file.writer.shrinkage().is_none()
-        {
+        if let Some(file) = &mut self.current {
             file.writer.cut_row_group().await?;
         }
-        Ok(self.file_bytes() >= target)
+        Ok(self.file_bytes() >= target - target / 8)
     }
 
     /// Rows that can be encoded before the size has to be looked at: up to the next multiple of 1000, or further while the file
@@ -151,9 +149,7 @@ impl RollingFileWriter {
             None => {
                 let name = self.options.file_name(&self.names);
                 let path = self.describer.directory.file(&name);
-                let writer =
-                    ParquetFileWriter::open(&self.context, &self.format, &path, self.shrinkage)
-                        .await?;
+                let writer = ParquetFileWriter::open(&self.context, &self.format, &path).await?;
                 OpenFile {
                     name,
                     writer,
@@ -188,7 +184,6 @@ impl RollingFileWriter {
         let Some(file) = self.current.take() else {
             return Ok(());
         };
-        self.shrinkage = file.writer.shrinkage();
         let written = file.writer.finish().await?;
         let now = self.context.env.now_millis();
         let entry = self.describer.describe(
