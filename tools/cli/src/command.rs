@@ -50,6 +50,8 @@ pub(crate) enum Verb {
     Verify(Later),
     /// Print the name and version of this engine
     Version,
+    /// List every option: of tables, of their columns, of access to stores
+    Options(OptionsArgs),
 
     /// Replace partitions by the rows of standard input (not built yet)
     Overwrite(Later),
@@ -77,6 +79,14 @@ pub(crate) enum Verb {
     Consumer(Later),
     /// Read a system table (not built yet)
     System(Later),
+}
+
+/// Arguments of `options`.
+#[derive(Debug, Args)]
+pub(crate) struct OptionsArgs {
+    /// Print the page docs/options.md instead [default: off]
+    #[arg(long)]
+    pub(crate) markdown: bool,
 }
 
 /// Whatever arguments a verb that is not built yet is given.
@@ -115,7 +125,7 @@ impl Verb {
             Self::Analyze(_) => "analyze",
             Self::Consumer(_) => "consumer",
             Self::System(_) => "system",
-            Self::Version => return None,
+            Self::Version | Self::Options(_) => return None,
         })
     }
 }

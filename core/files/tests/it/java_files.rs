@@ -11,9 +11,9 @@ use tidewater_format::manifest::{FileKind, ManifestFilter, decode_entries};
 use tidewater_format::{
     DataFileMeta, FileSource, Snapshot, TableSchema, manifest_list, value_kind_field,
 };
-use tidewater_testkit::{GoldenCase, compare_rows, golden_root};
 use tidewater_types::{DataField, DataType, Datum, RowType};
 
+use crate::golden;
 use crate::json_rows::{cell, rows};
 use crate::support::{context, local_context, read_with, vector_path, write_with};
 
@@ -195,8 +195,7 @@ async fn read_file(
 
 /// Append tables hold what was written: all files together are the answer of a full read.
 async fn append_case(name: &str, only: fn(&str) -> bool, expected: fn(&str) -> String) -> usize {
-    let case = GoldenCase::load(&golden_root(), name).unwrap();
-    let folder = case.unpack().unwrap();
+    let folder = golden::unpack(name);
     let context = local_context();
     let mut checked = 0;
     for (table_name, table) in tables(&folder.path().join("warehouse")) {
@@ -211,15 +210,8 @@ async fn append_case(name: &str, only: fn(&str) -> bool, expected: fn(&str) -> S
             assert_eq!(i64::try_from(batch.num_rows()).unwrap(), file.row_count);
             got.extend(rows(&batch, &schema.fields));
         }
-        let want = tidewater_testkit::read_json_lines(
-            &case.folder().join("expected").join(expected(&table_name)),
-        )
-        .unwrap();
-        assert_eq!(
-            compare_rows(&want, &got).unwrap(),
-            Vec::<String>::new(),
-            "{name} {table_name}"
-        );
+        let want = golden::answer(name, &expected(&table_name));
+        golden::assert_same_rows(&want, &got, &format!("{name} {table_name}"));
         checked += 1;
     }
     checked
@@ -274,8 +266,7 @@ async fn nested_fields_that_changed_are_read_by_id() {
 /// Reads each Parquet file of a case and writes its rows again with the table's options: what we say of our file is what Java said of
 /// its own. Sizes, names, times and levels are the job's, not the rows'.
 async fn describe_again(name: &str) -> usize {
-    let case = GoldenCase::load(&golden_root(), name).unwrap();
-    let folder = case.unpack().unwrap();
+    let folder = golden::unpack(name);
     let local = local_context();
     let mut checked = 0;
     for (table_name, table) in tables(&folder.path().join("warehouse")) {

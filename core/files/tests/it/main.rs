@@ -11,6 +11,7 @@
 mod arrays;
 mod corrupt;
 mod evolution;
+mod golden;
 mod java_files;
 mod json_rows;
 mod other_writers;

@@ -1,3 +1,5 @@
+//! Key order against the order of values.
+
 use std::cmp::Ordering;
 use std::sync::Arc;
 

@@ -1,1 +1,3 @@
+//! Verbs, as far as they are joined.
+
 

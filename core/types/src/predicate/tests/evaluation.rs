@@ -1,3 +1,5 @@
+//! Predicates over batches.
+
 use super::*;
 
 #[test]

@@ -1,3 +1,5 @@
+//! Predicates from JSON and text, and back.
+
 use super::*;
 
 fn from_json(json: serde_json::Value) -> Result<Predicate, TypeError> {

@@ -1,3 +1,5 @@
+//! What statistics may rule out.
+
 use super::*;
 
 /// Statistics of one file by column name; what is not listed is unknown.

@@ -1,3 +1,5 @@
+//! Predicates rewritten: negated, split, bound to other rows.
+
 use super::*;
 
 #[test]
