@@ -75,7 +75,22 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// Large buffers, which are radix-sorted, fold as small ones do.
+    /// Sparse and wide keys, where duplicates are many or rare: equal neighbours are found, no more and no fewer.
+    #[test]
+    fn repeats_are_the_positions_of_equal_neighbours(shift in 0u32..100, wide in any::<bool>(), values in prop::collection::vec((0u128..50, any::<u64>()), 0..1500)) {
+        let values: Vec<u128> = values
+            .iter()
+            .map(|(low, more)| low << shift | 1 << 127 | if wide { u128::from(*more) } else { 0 })
+            .collect();
+        let mut sorted = values.clone();
+        sorted.sort_unstable();
+        let expected: Vec<u32> =
+            (1u32..).zip(sorted.windows(2)).filter(|(_, pair)| pair[0] == pair[1]).map(|(at, _)| at).collect();
+        let keys = Keys::U128(values);
+        prop_assert_eq!(repeats(&keys, &sort_indices(&keys)), expected);
+    }
+
+    /// Large buffers fold as small ones do.
     #[test]
     fn folds_large_buffers_like_the_model(
         schema in 0..key_schemas().len(),

@@ -145,7 +145,7 @@ impl RunKeys for Rows {
 
 /// The first 16 bytes, most significant first; missing ones count as zero, which keeps a prefix in front.
 #[inline]
-pub(crate) fn first_word(bytes: &[u8]) -> u128 {
+fn first_word(bytes: &[u8]) -> u128 {
     if let Some(head) = bytes.first_chunk::<16>() {
         return u128::from_be_bytes(*head);
     }

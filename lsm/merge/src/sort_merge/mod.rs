@@ -28,7 +28,6 @@ mod tournament;
 
 pub use batch::MergeBatch;
 pub(crate) use batch::{check_kinds, is_retraction};
-pub(crate) use keys::first_word;
 pub use output::{BatchMask, BatchSlot, MergeMode, MergedChunk, PickRange, Survivors, Versions};
 use tidewater_types::Keys;
 
