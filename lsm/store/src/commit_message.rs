@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tidewater_format::DataFileMeta;
 use tidewater_types::BinaryRow;
 
-/// The changes of one bucket since its last message, for [`TableCommit`](../tidewater_table/struct.TableCommit.html).
+/// The changes of one bucket since its last message, for the commit of its table.
 ///
 /// Its data files exist already; nobody sees them before the commit. Source: Paimon `table/sink/CommitMessageImpl.java`.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,7 +32,11 @@ impl CommitMessage {
     pub fn created_files(&self) -> impl Iterator<Item = &Arc<DataFileMeta>> {
         let compacted = self.compact.after.iter().filter(|file| {
             // an upgraded file keeps its name and bytes: it was there before
-            !self.compact.before.iter().any(|before| before.file_name == file.file_name)
+            !self
+                .compact
+                .before
+                .iter()
+                .any(|before| before.file_name == file.file_name)
         });
         self.data
             .new_files
@@ -57,7 +61,9 @@ pub struct DataIncrement {
 impl DataIncrement {
     /// Whether nothing was written.
     pub fn is_empty(&self) -> bool {
-        self.new_files.is_empty() && self.deleted_files.is_empty() && self.changelog_files.is_empty()
+        self.new_files.is_empty()
+            && self.deleted_files.is_empty()
+            && self.changelog_files.is_empty()
     }
 }
 

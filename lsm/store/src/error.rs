@@ -28,7 +28,11 @@ pub enum StoreError {
     SpillCodec { found: String },
     /// A spill file that could not be written or read back.
     #[error("spill file {path} failed; look at the space and health of that disk")]
-    Spill { path: String, #[source] source: arrow_schema::ArrowError },
+    Spill {
+        path: String,
+        #[source]
+        source: arrow_schema::ArrowError,
+    },
     /// A drain whose caller went away in the middle.
     #[error("the write buffer was being emptied when its caller gave up")]
     DrainCancelled,
@@ -59,9 +63,10 @@ impl StoreError {
     /// What the caller can do.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::UnknownColumn { .. } | Self::ColumnCount { .. } | Self::NullKind | Self::SpillCodec { .. } => {
-                ErrorKind::Invalid
-            }
+            Self::UnknownColumn { .. }
+            | Self::ColumnCount { .. }
+            | Self::NullKind
+            | Self::SpillCodec { .. } => ErrorKind::Invalid,
             Self::TooManyRows { .. } | Self::Arrow(_) => ErrorKind::Invalid,
             Self::Spill { .. } => ErrorKind::Unavailable,
             Self::DrainCancelled | Self::Bug { .. } => ErrorKind::Internal,

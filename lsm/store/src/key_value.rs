@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, Int8Array, Int64Array, RecordBatch};
 use arrow_schema::SchemaRef;
-use tidewater_format::TableSchema;
-use tidewater_types::{KeyEncoder, Keys, arrow_types};
+use tidewater_format::{NameList, SortOrder, TableSchema};
+use tidewater_types::{KeyEncoder, Keys, SequenceOrder, arrow_types};
 
 use crate::error::{Result, StoreError};
 
@@ -40,7 +40,11 @@ impl KeyValueLayout {
             let mut at = Vec::with_capacity(names.len());
             let mut types = Vec::with_capacity(names.len());
             for name in names {
-                let index = row_type.index_of(name).ok_or_else(|| StoreError::UnknownColumn { column: name.clone() })?;
+                let index = row_type
+                    .index_of(name)
+                    .ok_or_else(|| StoreError::UnknownColumn {
+                        column: name.clone(),
+                    })?;
                 if let Some(field) = row_type.fields.get(index) {
                     at.push(index);
                     types.push(field.data_type.clone());
@@ -49,7 +53,16 @@ impl KeyValueLayout {
             Ok((at, types))
         };
         let (key_columns, key_types) = columns(&schema.trimmed_primary_keys())?;
-        let (version_columns, version_types) = columns(&options.sequence_fields())?;
+        let version_names = options
+            .sequence_field
+            .as_ref()
+            .map_or(&[][..], NameList::names);
+        let (version_columns, version_types) = columns(version_names)?;
+        let newest = if options.sequence_field_sort_order == SortOrder::Descending {
+            SequenceOrder::Descending
+        } else {
+            SequenceOrder::Ascending
+        };
         let thin = options.data_file_thin_mode;
         Ok(Self {
             value_schema: arrow_types::to_arrow_schema(&row_type),
@@ -59,7 +72,7 @@ impl KeyValueLayout {
             versions: if version_columns.is_empty() {
                 None
             } else {
-                Some(KeyEncoder::for_sequence(&version_types, options.sequence_descending())?)
+                Some(KeyEncoder::for_sequence(&version_types, newest)?)
             },
             version_columns,
             thin,
@@ -88,7 +101,10 @@ impl KeyValueLayout {
 
     /// Where the table's columns begin in a data file.
     pub fn values_at(&self) -> usize {
-        self.file_schema.fields().len().saturating_sub(self.value_schema.fields().len())
+        self.file_schema
+            .fields()
+            .len()
+            .saturating_sub(self.value_schema.fields().len())
     }
 
     /// Encodes the keys of rows whose table columns are `values`.
@@ -108,7 +124,12 @@ impl KeyValueLayout {
     ///
     /// # Errors
     /// Columns of other types or lengths than the layout's.
-    pub fn file_batch(&self, values: &[ArrayRef], sequence: Int64Array, kinds: Int8Array) -> Result<RecordBatch> {
+    pub fn file_batch(
+        &self,
+        values: &[ArrayRef],
+        sequence: Int64Array,
+        kinds: Int8Array,
+    ) -> Result<RecordBatch> {
         let mut columns = Vec::with_capacity(self.file_schema.fields().len());
         if !self.thin {
             columns.extend(pick(values, &self.key_columns)?);
@@ -116,7 +137,10 @@ impl KeyValueLayout {
         columns.push(Arc::new(sequence) as ArrayRef);
         columns.push(Arc::new(kinds));
         columns.extend(values.iter().cloned());
-        Ok(RecordBatch::try_new(Arc::clone(&self.file_schema), columns)?)
+        Ok(RecordBatch::try_new(
+            Arc::clone(&self.file_schema),
+            columns,
+        )?)
     }
 }
 
@@ -124,12 +148,19 @@ impl KeyValueLayout {
 fn pick(columns: &[ArrayRef], at: &[usize]) -> Result<Vec<ArrayRef>> {
     at.iter()
         .map(|index| {
-            columns.get(*index).cloned().ok_or(StoreError::ColumnCount { expected: index + 1, found: columns.len() })
+            columns.get(*index).cloned().ok_or(StoreError::ColumnCount {
+                expected: index + 1,
+                found: columns.len(),
+            })
         })
         .collect()
 }
 
 /// Memory that a batch keeps alive, in bytes.
 pub(crate) fn batch_bytes(batch: &RecordBatch) -> usize {
-    batch.columns().iter().map(|column| column.get_array_memory_size()).sum()
+    batch
+        .columns()
+        .iter()
+        .map(|column| column.get_array_memory_size())
+        .sum()
 }

@@ -7,7 +7,8 @@ use arrow_array::{Array, ArrayRef, BooleanArray, Int8Array, RecordBatch};
 use arrow_select::filter::filter_record_batch;
 use tidewater_io::{CpuPool, Reservation};
 use tidewater_merge::{
-    BatchSlot, GatherPlan, MergeBatch, MergeMode, MergeOptions, MergedChunk, SortMerge, Step, Versions,
+    BatchSlot, GatherPlan, MergeBatch, MergeMode, MergeOptions, MergedChunk, SortMerge, Step,
+    Versions,
 };
 
 use super::sorted::{SortedRows, Wanted};
@@ -37,7 +38,12 @@ struct State {
 }
 
 enum Source {
-    Memory { rows: SortedRows, data_at: usize, changelog_at: usize, options: WriteBufferOptions },
+    Memory {
+        rows: SortedRows,
+        data_at: usize,
+        changelog_at: usize,
+        options: WriteBufferOptions,
+    },
     Merge(Box<Merge>),
 }
 
@@ -50,13 +56,28 @@ impl Drained {
         spilled: Vec<SpilledRun>,
         memory: Vec<Reservation>,
     ) -> Result<Self> {
-        let rows = SortedRows::sort(Arc::clone(&layout), batches, options.engine, options.keep_input)?;
+        let rows = SortedRows::sort(
+            Arc::clone(&layout),
+            batches,
+            options.engine,
+            options.keep_input,
+        )?;
         let source = if spilled.is_empty() {
-            Source::Memory { rows, data_at: 0, changelog_at: 0, options }
+            Source::Memory {
+                rows,
+                data_at: 0,
+                changelog_at: 0,
+                options,
+            }
         } else {
             Source::Merge(Box::new(Merge::new(layout, options, rows, spilled)?))
         };
-        Ok(Self { state: Some(Box::new(State { source, _memory: memory })) })
+        Ok(Self {
+            state: Some(Box::new(State {
+                source,
+                _memory: memory,
+            })),
+        })
     }
 
     /// The next rows, `None` at the end. Dropping the future in between ends the drain: the next call fails.
@@ -77,8 +98,13 @@ impl Source {
     fn next(&mut self) -> Result<Option<DrainChunk>> {
         match self {
             Self::Merge(merge) => merge.next(),
-            Self::Memory { rows, data_at, changelog_at, options } => {
-                let mut part = |wanted, at: &mut usize| -> Result<Option<RecordBatch>> {
+            Self::Memory {
+                rows,
+                data_at,
+                changelog_at,
+                options,
+            } => {
+                let part = |wanted, at: &mut usize| -> Result<Option<RecordBatch>> {
                     if *at >= rows.len(wanted) {
                         return Ok(None);
                     }
@@ -87,8 +113,13 @@ impl Source {
                     Ok(Some(chunk))
                 };
                 let data = part(Wanted::Winners, data_at)?;
-                let changelog = if options.keep_input { part(Wanted::Everything, changelog_at)? } else { None };
-                Ok((data.is_some() || changelog.is_some()).then_some(DrainChunk { data, changelog }))
+                let changelog = if options.keep_input {
+                    part(Wanted::Everything, changelog_at)?
+                } else {
+                    None
+                };
+                Ok((data.is_some() || changelog.is_some())
+                    .then_some(DrainChunk { data, changelog }))
             }
         }
     }
@@ -116,23 +147,43 @@ impl Merge {
         rows: SortedRows,
         spilled: Vec<SpilledRun>,
     ) -> Result<Self> {
-        let wanted = if options.keep_input { Wanted::Everything } else { Wanted::Winners };
+        let wanted = if options.keep_input {
+            Wanted::Everything
+        } else {
+            Wanted::Winners
+        };
         let mut expected = vec![rows.len(wanted) as u64];
-        let mut runs = vec![Run::Memory { rows: Box::new(rows), at: 0 }];
+        let mut runs = vec![Run::Memory {
+            rows: Box::new(rows),
+            at: 0,
+        }];
         for run in spilled.into_iter().rev() {
             expected.push(run.rows());
             runs.push(Run::Disk(Box::new(run.open()?)));
         }
-        let versions = if options.keep_input { Versions::All } else { Versions::Winners };
+        let versions = if options.keep_input {
+            Versions::All
+        } else {
+            Versions::Winners
+        };
         let merge = SortMerge::new(
             &expected,
             MergeOptions {
                 engine: options.engine,
-                mode: MergeMode::Picks { chunk_rows: options.chunk_rows, versions },
+                mode: MergeMode::Picks {
+                    chunk_rows: options.chunk_rows,
+                    versions,
+                },
                 drop_retractions: false,
             },
         )?;
-        Ok(Self { layout, options, runs, merge, held: HashMap::new() })
+        Ok(Self {
+            layout,
+            options,
+            runs,
+            merge,
+            held: HashMap::new(),
+        })
     }
 
     fn next(&mut self) -> Result<Option<DrainChunk>> {
@@ -149,13 +200,21 @@ impl Merge {
                         return Ok(Some(out));
                     }
                 }
-                Step::Mask(_) => return Err(StoreError::Bug { what: "a merge of picks answered with a mask" }),
+                Step::Mask(_) => {
+                    return Err(StoreError::Bug {
+                        what: "a merge of picks answered with a mask",
+                    });
+                }
             }
         }
     }
 
     fn feed(&mut self, run: usize) -> Result<()> {
-        let wanted = if self.options.keep_input { Wanted::Everything } else { Wanted::Winners };
+        let wanted = if self.options.keep_input {
+            Wanted::Everything
+        } else {
+            Wanted::Winners
+        };
         let next = match self.runs.get_mut(run) {
             None => None,
             Some(Run::Disk(reader)) => reader.next()?,
@@ -169,7 +228,10 @@ impl Merge {
             self.merge.finish_run(run)?;
             return Ok(());
         };
-        let values = batch.columns().get(self.layout.values_at()..).unwrap_or_default();
+        let values = batch
+            .columns()
+            .get(self.layout.values_at()..)
+            .unwrap_or_default();
         let kinds = batch
             .columns()
             .get(self.layout.values_at().saturating_sub(1))
@@ -198,17 +260,28 @@ impl Merge {
         for (index, field) in schema.fields().iter().enumerate() {
             let mut parts: Vec<&dyn Array> = Vec::with_capacity(plan.slots().len());
             for slot in plan.slots() {
-                let column = self.held.get(slot).and_then(|batch| batch.columns().get(index));
-                parts.push(column.map(AsRef::as_ref).ok_or(StoreError::Bug { what: "a pick names a batch that is gone" })?);
+                let column = self
+                    .held
+                    .get(slot)
+                    .and_then(|batch| batch.columns().get(index));
+                parts.push(column.map(AsRef::as_ref).ok_or(StoreError::Bug {
+                    what: "a pick names a batch that is gone",
+                })?);
             }
             columns.push(plan.gather(&parts, field.data_type())?);
         }
         let rows = RecordBatch::try_new(Arc::clone(schema), columns)?;
         Ok(Some(match &chunk.winners {
-            None => DrainChunk { data: Some(rows), changelog: None },
+            None => DrainChunk {
+                data: Some(rows),
+                changelog: None,
+            },
             Some(winners) => {
                 let data = filter_record_batch(&rows, &BooleanArray::new(winners.clone(), None))?;
-                DrainChunk { data: Some(data), changelog: Some(rows) }
+                DrainChunk {
+                    data: Some(data),
+                    changelog: Some(rows),
+                }
             }
         }))
     }

@@ -24,10 +24,10 @@ use arrow_array::{Array, Int8Array, RecordBatch};
 use tidewater_io::{CpuPool, Reservation, ScratchDir};
 use tidewater_merge::MergeEngine;
 
-pub use drain::{Drained, DrainChunk};
+pub use drain::{DrainChunk, Drained};
 pub(crate) use sorted::SortedRows;
-use spill::SpilledRun;
 pub use spill::SpillCompression;
+use spill::SpilledRun;
 
 use crate::error::Result;
 use crate::key_value::{KeyValueLayout, batch_bytes};
@@ -69,7 +69,14 @@ pub(crate) struct Buffered {
 impl WriteBuffer {
     /// An empty buffer.
     pub fn new(layout: Arc<KeyValueLayout>, options: WriteBufferOptions) -> Self {
-        Self { layout, options, batches: Vec::new(), rows: 0, reserved: Vec::new(), spilled: Vec::new() }
+        Self {
+            layout,
+            options,
+            batches: Vec::new(),
+            rows: 0,
+            reserved: Vec::new(),
+            spilled: Vec::new(),
+        }
     }
 
     /// Bytes that [`append`](Self::append) will hold for these rows.
@@ -78,12 +85,22 @@ impl WriteBuffer {
     }
 
     /// Takes rows whose first has number `first_sequence`; the caller has reserved `memory` for them.
-    pub fn append(&mut self, values: RecordBatch, kinds: Option<Int8Array>, first_sequence: i64, memory: Reservation) {
+    pub fn append(
+        &mut self,
+        values: RecordBatch,
+        kinds: Option<Int8Array>,
+        first_sequence: i64,
+        memory: Reservation,
+    ) {
         if values.num_rows() == 0 {
             return;
         }
         self.rows += values.num_rows();
-        self.batches.push(Buffered { values, kinds, first_sequence });
+        self.batches.push(Buffered {
+            values,
+            kinds,
+            first_sequence,
+        });
         self.reserved.push(memory);
     }
 
@@ -136,6 +153,7 @@ impl WriteBuffer {
         let memory = std::mem::take(&mut self.reserved);
         let spilled = std::mem::take(&mut self.spilled);
         let (layout, options) = (Arc::clone(&self.layout), self.options.clone());
-        cpu.run(move || Drained::new(layout, options, batches, spilled, memory)).await?
+        cpu.run(move || Drained::new(layout, options, batches, spilled, memory))
+            .await?
     }
 }

@@ -46,7 +46,9 @@ impl SortedRows {
             rows = u32::try_from(batch.values.num_rows())
                 .ok()
                 .and_then(|more| rows.checked_add(more))
-                .ok_or(StoreError::TooManyRows { limit: u32::MAX as usize })?;
+                .ok_or(StoreError::TooManyRows {
+                    limit: u32::MAX as usize,
+                })?;
         }
         let whole = |columns: &[usize]| -> Result<Vec<ArrayRef>> {
             let width = layout.value_schema().fields().len();
@@ -60,10 +62,15 @@ impl SortedRows {
                 let parts = batches
                     .iter()
                     .map(|batch| {
-                        batch.values.columns().get(*column).map(AsRef::as_ref).ok_or(StoreError::ColumnCount {
-                            expected: width,
-                            found: batch.values.num_columns(),
-                        })
+                        batch
+                            .values
+                            .columns()
+                            .get(*column)
+                            .map(AsRef::as_ref)
+                            .ok_or(StoreError::ColumnCount {
+                                expected: width,
+                                found: batch.values.num_columns(),
+                            })
                     })
                     .collect::<Result<Vec<&dyn Array>>>()?;
                 if let (Some(slot), false) = (out.get_mut(*column), parts.is_empty()) {
@@ -78,9 +85,18 @@ impl SortedRows {
             columns => layout.encode_versions(&whole(columns)?)?,
         };
         let kinds = all_kinds(&batches, rows as usize)?;
-        let input = FoldInput { keys: &keys, seq_fields: versions.as_ref(), kinds: kinds.as_ref() };
+        let input = FoldInput {
+            keys: &keys,
+            seq_fields: versions.as_ref(),
+            kinds: kinds.as_ref(),
+        };
         let folded = sort_fold(input, engine, keep_input)?;
-        Ok(Self { layout, batches, starts, folded })
+        Ok(Self {
+            layout,
+            batches,
+            starts,
+            folded,
+        })
     }
 
     /// How many rows there are of this kind.
@@ -97,14 +113,23 @@ impl SortedRows {
         let mut sequence = Vec::with_capacity(rows.len());
         let mut kinds = Vec::with_capacity(rows.len());
         for row in rows {
-            let batch = self.starts.partition_point(|start| start <= row).saturating_sub(1);
-            let (Some(buffered), Some(start)) = (self.batches.get(batch), self.starts.get(batch)) else {
+            let batch = self
+                .starts
+                .partition_point(|start| start <= row)
+                .saturating_sub(1);
+            let (Some(buffered), Some(start)) = (self.batches.get(batch), self.starts.get(batch))
+            else {
                 continue;
             };
             let inside = (row - start) as usize;
             at.push((batch, inside));
             sequence.push(buffered.first_sequence + i64::from(row - start));
-            kinds.push(buffered.kinds.as_ref().map_or(RowKind::Insert.as_i8(), |kinds| kinds.value(inside)));
+            kinds.push(
+                buffered
+                    .kinds
+                    .as_ref()
+                    .map_or(RowKind::Insert.as_i8(), |kinds| kinds.value(inside)),
+            );
         }
         let width = self.layout.value_schema().fields().len();
         let mut values: Vec<ArrayRef> = Vec::with_capacity(width);
@@ -120,7 +145,8 @@ impl SortedRows {
                 interleave(&parts, &at)?
             });
         }
-        self.layout.file_batch(&values, Int64Array::from(sequence), Int8Array::from(kinds))
+        self.layout
+            .file_batch(&values, Int64Array::from(sequence), Int8Array::from(kinds))
     }
 
     fn rows(&self, wanted: Wanted) -> &[u32] {

@@ -15,7 +15,7 @@ use super::WriteBufferOptions;
 use super::sorted::{SortedRows, Wanted};
 use crate::error::{Result, StoreError};
 
-/// Codec of spilled runs.
+/// Codec of spilled runs. Arrow's writer has one zstd level, so `spill-compression.zstd-level` has no say here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SpillCompression {
     /// Stored as they are.
@@ -37,7 +37,9 @@ impl SpillCompression {
             "none" | "" => Ok(Self::None),
             "lz4" => Ok(Self::Lz4),
             "zstd" => Ok(Self::Zstd),
-            _ => Err(StoreError::SpillCodec { found: text.to_owned() }),
+            _ => Err(StoreError::SpillCodec {
+                found: text.to_owned(),
+            }),
         }
     }
 
@@ -62,12 +64,25 @@ pub(crate) struct SpilledRun {
 
 impl SpilledRun {
     /// Writes the rows in key order. Blocking; CPU work.
-    pub(crate) fn write(scratch: &Arc<ScratchDir>, rows: &SortedRows, options: &WriteBufferOptions) -> Result<Self> {
+    pub(crate) fn write(
+        scratch: &Arc<ScratchDir>,
+        rows: &SortedRows,
+        options: &WriteBufferOptions,
+    ) -> Result<Self> {
         let path = scratch.new_file_path("run.arrow");
-        let wanted = if options.keep_input { Wanted::Everything } else { Wanted::Winners };
-        let failed = |source: arrow_schema::ArrowError| StoreError::Spill { path: path.display().to_string(), source };
+        let wanted = if options.keep_input {
+            Wanted::Everything
+        } else {
+            Wanted::Winners
+        };
+        let failed = |source: arrow_schema::ArrowError| StoreError::Spill {
+            path: path.display().to_string(),
+            source,
+        };
         let io = |source: std::io::Error| failed(source.into());
-        let ipc = IpcWriteOptions::default().try_with_compression(options.spill_compression.ipc()).map_err(failed)?;
+        let ipc = IpcWriteOptions::default()
+            .try_with_compression(options.spill_compression.ipc())
+            .map_err(failed)?;
         let mut writer: Option<StreamWriter<BufWriter<File>>> = None;
         let mut from = 0;
         while from < rows.len(wanted) {
@@ -76,7 +91,8 @@ impl SpilledRun {
             if writer.is_none() {
                 let file = BufWriter::with_capacity(1 << 20, File::create(&path).map_err(io)?);
                 writer = Some(
-                    StreamWriter::try_new_with_options(file, chunk.schema_ref(), ipc.clone()).map_err(failed)?,
+                    StreamWriter::try_new_with_options(file, chunk.schema_ref(), ipc.clone())
+                        .map_err(failed)?,
                 );
             }
             if let Some(writer) = &mut writer {
@@ -87,9 +103,16 @@ impl SpilledRun {
             writer.finish().map_err(failed)?;
             writer.get_mut().flush().map_err(io)?;
         }
-        let bytes = std::fs::metadata(&path).map(|meta| meta.len()).map_err(io)?;
+        let bytes = std::fs::metadata(&path)
+            .map(|meta| meta.len())
+            .map_err(io)?;
         let rows = rows.len(wanted) as u64;
-        Ok(Self { path, bytes, rows, _scratch: Arc::clone(scratch) })
+        Ok(Self {
+            path,
+            bytes,
+            rows,
+            _scratch: Arc::clone(scratch),
+        })
     }
 
     /// Size of the file.
@@ -104,9 +127,13 @@ impl SpilledRun {
 
     /// Reads it from the start.
     pub(crate) fn open(self) -> Result<SpilledReader> {
-        let failed = |source: arrow_schema::ArrowError| StoreError::Spill { path: self.path.display().to_string(), source };
+        let failed = |source: arrow_schema::ArrowError| StoreError::Spill {
+            path: self.path.display().to_string(),
+            source,
+        };
         let file = File::open(&self.path).map_err(|source| failed(source.into()))?;
-        let reader = StreamReader::try_new(BufReader::with_capacity(1 << 18, file), None).map_err(failed)?;
+        let reader =
+            StreamReader::try_new(BufReader::with_capacity(1 << 18, file), None).map_err(failed)?;
         Ok(SpilledReader { reader, run: self })
     }
 }
@@ -130,7 +157,10 @@ impl SpilledReader {
         match self.reader.next() {
             None => Ok(None),
             Some(Ok(batch)) => Ok(Some(batch)),
-            Some(Err(source)) => Err(StoreError::Spill { path: self.run.path.display().to_string(), source }),
+            Some(Err(source)) => Err(StoreError::Spill {
+                path: self.run.path.display().to_string(),
+                source,
+            }),
         }
     }
 }
