@@ -16,8 +16,15 @@ pub enum TableError {
     #[error("schema {id} of the table at {location} does not exist")]
     SchemaNotFound { location: String, id: i64 },
     /// A snapshot that has expired or does not exist yet.
-    #[error("snapshot {id} is not there: the table at {location} has snapshots {earliest} to {latest}")]
-    SnapshotNotFound { location: String, id: i64, earliest: i64, latest: i64 },
+    #[error(
+        "snapshot {id} is not there: the table at {location} has snapshots {earliest} to {latest}"
+    )]
+    SnapshotNotFound {
+        location: String,
+        id: i64,
+        earliest: i64,
+        latest: i64,
+    },
     /// The table has no snapshot at all where one is needed.
     #[error("the table at {location} has no snapshot yet")]
     NoSnapshot { location: String },
@@ -25,13 +32,29 @@ pub enum TableError {
     #[error(
         "there is currently no snapshot earlier than or equal to timestamp [{asked_millis}], the earliest snapshot's timestamp is [{earliest_millis}]"
     )]
-    NoSnapshotAtTime { asked_millis: i64, earliest_millis: i64 },
+    NoSnapshotAtTime {
+        asked_millis: i64,
+        earliest_millis: i64,
+    },
     /// A file of the table whose bytes are not what they must be.
     #[error("{path} is damaged")]
-    Damaged { path: String, #[source] source: FormatError },
+    Damaged {
+        path: String,
+        #[source]
+        source: Box<FormatError>,
+    },
+    /// A statistics file that does not say which schema it was made for.
+    #[error("statistics file {path} is damaged: it names no schemaId")]
+    StatisticsDamaged { path: String },
     /// A file that deletes what others deleted or added meanwhile: this commit cannot be rebased.
-    #[error("commit of {user} conflicts with snapshot {snapshot}: {reason}; read the table again and redo the work")]
-    FileConflict { user: String, snapshot: i64, reason: String },
+    #[error(
+        "commit of {user} conflicts with snapshot {snapshot}: {reason}; read the table again and redo the work"
+    )]
+    FileConflict {
+        user: String,
+        snapshot: i64,
+        reason: String,
+    },
     /// The race for a snapshot id was lost too often.
     #[error(
         "gave up after {attempts} attempts to commit: other writers took each snapshot id, the last one {last}; raise commit.max-retries or commit less often"
@@ -43,6 +66,9 @@ pub enum TableError {
     /// A data file of a re-submitted commit is gone.
     #[error("cannot commit {identifier} again: its file {file} no longer exists")]
     CommittedFileMissing { identifier: i64, file: String },
+    /// What cannot happen.
+    #[error("internal error: {what}")]
+    Bug { what: &'static str },
     /// The bytes or values of the format are refused.
     #[error(transparent)]
     Format(#[from] FormatError),
@@ -55,6 +81,14 @@ pub enum TableError {
 }
 
 impl TableError {
+    /// The file at `path` is damaged.
+    pub(crate) fn damaged(path: String, source: FormatError) -> Self {
+        Self::Damaged {
+            path,
+            source: Box::new(source),
+        }
+    }
+
     /// What the caller can do.
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -64,9 +98,10 @@ impl TableError {
             | Self::NoSnapshot { .. }
             | Self::CommittedFileMissing { .. } => ErrorKind::NotFound,
             Self::NoSnapshotAtTime { .. } => ErrorKind::Invalid,
-            Self::Damaged { .. } => ErrorKind::Corrupt,
+            Self::Damaged { .. } | Self::StatisticsDamaged { .. } => ErrorKind::Corrupt,
             Self::FileConflict { .. } | Self::RetriesExhausted { .. } => ErrorKind::Conflict,
             Self::CommitTimeout { .. } => ErrorKind::Unavailable,
+            Self::Bug { .. } => ErrorKind::Internal,
             Self::Format(e) => e.kind(),
             Self::Io(e) => e.kind(),
             Self::Type(e) => e.kind(),

@@ -1,1 +1,23 @@
-//! tidewater-table.
+//! One table: the log of its snapshots, the store of its schemas, and commits.
+//!
+//! - [`SnapshotLog`] finds and reads snapshots, also by time.
+//! - [`SchemaStore`] reads schemas, creates a table and alters it.
+//! - [`TableCommit`] turns [`CommitMessage`](tidewater_store::CommitMessage)s into snapshots, each exactly once among any number of writers.
+//!
+//! [`TableLog`] opens the three over one folder. Writing rows, scanning and following are not built yet.
+
+mod commit;
+mod error;
+mod schema_store;
+mod snapshot_log;
+mod table_log;
+#[cfg(test)]
+mod tests;
+
+pub use commit::{
+    CommitOutcome, Committable, CommittedSnapshot, FileSnapshotCommit, SnapshotCommit, TableCommit,
+};
+pub use error::{Result, TableError};
+pub use schema_store::SchemaStore;
+pub use snapshot_log::SnapshotLog;
+pub use table_log::TableLog;

@@ -7,7 +7,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use tidewater_format::{SchemaChange, SchemaDefinition, TablePaths, TableSchema};
+use tidewater_format::{
+    SchemaChange, SchemaDefinition, TablePaths, TableSchema, versioned_file_number,
+};
 use tidewater_io::{Env, FileIo, PutOutcome};
 use tidewater_types::{ErrorKind, SchemaId};
 
@@ -28,21 +30,21 @@ pub struct SchemaStore {
 impl SchemaStore {
     /// The schemas of the table whose files lie where `paths` says.
     pub fn new(io: FileIo, env: Env, paths: TablePaths) -> Self {
-        Self { io, env, paths, known: Arc::default() }
+        Self {
+            io,
+            env,
+            paths,
+            known: Arc::default(),
+        }
     }
 
     /// Every schema id that has a file, ascending.
     pub async fn list_ids(&self) -> Result<Vec<SchemaId>> {
-        let files = match self.io.list(&self.paths.schema_dir()).await {
-            Ok(files) => files,
-            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(e) => return Err(e.into()),
-        };
+        let files = self.io.list(&self.paths.schema_dir()).await?;
         let mut ids: Vec<SchemaId> = files
             .iter()
             .filter(|file| !file.is_dir)
-            .filter_map(|file| file.name.strip_prefix("schema-"))
-            .filter_map(|number| number.parse().ok().map(SchemaId))
+            .filter_map(|file| versioned_file_number(&file.name, "schema-").map(SchemaId))
             .collect();
         ids.sort_unstable();
         Ok(ids)
@@ -61,7 +63,9 @@ impl SchemaStore {
     /// # Errors
     /// [`TableError::NotATable`] if there is no schema file.
     pub async fn latest_or_fail(&self) -> Result<Arc<TableSchema>> {
-        self.latest().await?.ok_or_else(|| TableError::NotATable { location: self.paths.root().to_owned() })
+        self.latest().await?.ok_or_else(|| TableError::NotATable {
+            location: self.paths.root().to_owned(),
+        })
     }
 
     /// One schema.
@@ -69,18 +73,28 @@ impl SchemaStore {
     /// # Errors
     /// [`TableError::SchemaNotFound`], [`TableError::Damaged`].
     pub async fn read(&self, id: SchemaId) -> Result<Arc<TableSchema>> {
-        if let Some(schema) = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&id) {
+        if let Some(schema) = self
+            .known
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&id)
+        {
             return Ok(Arc::clone(schema));
         }
         let path = self.paths.schema(id);
         let bytes = match self.io.read(&path).await {
             Ok(bytes) => bytes,
             Err(e) if e.kind() == ErrorKind::NotFound => {
-                return Err(TableError::SchemaNotFound { location: self.paths.root().to_owned(), id: id.0 });
+                return Err(TableError::SchemaNotFound {
+                    location: self.paths.root().to_owned(),
+                    id: id.0,
+                });
             }
             Err(e) => return Err(e.into()),
         };
-        let schema = Arc::new(TableSchema::from_json(&bytes).map_err(|source| TableError::Damaged { path, source })?);
+        let schema = Arc::new(
+            TableSchema::from_json(&bytes).map_err(|source| TableError::damaged(path, source))?,
+        );
         self.remember(id, &schema);
         Ok(schema)
     }
@@ -93,7 +107,11 @@ impl SchemaStore {
             return Ok(None);
         }
         let schema = TableSchema::create(definition, self.env.now_millis())?;
-        Ok(if self.add(&schema).await? { Some(self.read(schema.id).await?) } else { None })
+        Ok(if self.add(&schema).await? {
+            Some(self.read(schema.id).await?)
+        } else {
+            None
+        })
     }
 
     /// Applies all `changes` in order as one new schema, on top of whatever is newest when it succeeds.
@@ -102,7 +120,11 @@ impl SchemaStore {
     ///
     /// # Errors
     /// Those of [`TableSchema::apply`]; [`TableError::RetriesExhausted`] if others keep altering the table.
-    pub async fn alter(&self, changes: &[SchemaChange], has_snapshots: bool) -> Result<Arc<TableSchema>> {
+    pub async fn alter(
+        &self,
+        changes: &[SchemaChange],
+        has_snapshots: bool,
+    ) -> Result<Arc<TableSchema>> {
         let mut last = 0;
         for _ in 0..ADD_ATTEMPTS {
             let newest = self.latest_or_fail().await?;
@@ -112,7 +134,10 @@ impl SchemaStore {
                 return self.read(next.id).await;
             }
         }
-        Err(TableError::RetriesExhausted { attempts: ADD_ATTEMPTS, last })
+        Err(TableError::RetriesExhausted {
+            attempts: ADD_ATTEMPTS,
+            last,
+        })
     }
 
     /// Publishes `schema` under its id; false if the id is taken by another.
@@ -131,6 +156,9 @@ impl SchemaStore {
     }
 
     fn remember(&self, id: SchemaId, schema: &Arc<TableSchema>) {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(id, Arc::clone(schema));
+        self.known
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(id, Arc::clone(schema));
     }
 }

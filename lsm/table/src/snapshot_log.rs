@@ -11,7 +11,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use tidewater_format::{Snapshot, TablePaths, parse_hint};
+use tidewater_format::{Snapshot, TablePaths, format_hint, parse_hint, versioned_file_number};
 use tidewater_io::{Env, FileIo, IoError};
 use tidewater_types::{ErrorKind, SnapshotId};
 
@@ -67,22 +67,13 @@ impl SnapshotLog {
         }
     }
 
-    /// Every snapshot id that has a file, ascending.
-    ///
-    /// # Errors
-    /// [`TableError::Damaged`] for a file that begins like a snapshot and has no number: another writer's leftover that
-    /// would stop Java readers too.
+    /// Every snapshot id that has a file, ascending. Other names in the folder are passed over.
     pub async fn list_ids(&self) -> Result<Vec<SnapshotId>> {
-        let files = match self.io.list(&self.paths.snapshot_dir()).await {
-            Ok(files) => files,
-            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(e) => return Err(e.into()),
-        };
+        let files = self.io.list(&self.paths.snapshot_dir()).await?;
         let mut ids: Vec<SnapshotId> = files
             .iter()
             .filter(|file| !file.is_dir)
-            .filter_map(|file| file.name.strip_prefix("snapshot-"))
-            .filter_map(|number| number.parse().ok().map(SnapshotId))
+            .filter_map(|file| versioned_file_number(&file.name, "snapshot-").map(SnapshotId))
             .collect();
         ids.sort_unstable();
         Ok(ids)
@@ -118,7 +109,7 @@ impl SnapshotLog {
                 Ok(snapshot) => return Ok(Some(snapshot)),
                 // Local files appear whole, so waiting would only delay the answer.
                 Err(source) if attempt >= PARSE_ATTEMPTS || self.io.is_local() => {
-                    return Err(TableError::Damaged { path, source });
+                    return Err(TableError::damaged(path, source));
                 }
                 Err(_) => {
                     attempt += 1;
@@ -159,10 +150,15 @@ impl SnapshotLog {
             return Ok(snapshot);
         }
         match self.earliest_id().await? {
-            None => Err(TableError::NoSnapshot { location: self.paths.root().to_owned() }),
+            None => Err(TableError::NoSnapshot {
+                location: self.paths.root().to_owned(),
+            }),
             Some(id) => {
                 let earliest = self.read(id).await?;
-                Err(TableError::NoSnapshotAtTime { asked_millis: millis, earliest_millis: earliest.time_millis })
+                Err(TableError::NoSnapshotAtTime {
+                    asked_millis: millis,
+                    earliest_millis: earliest.time_millis,
+                })
             }
         }
     }
@@ -194,7 +190,9 @@ impl SnapshotLog {
 
     /// Writes the LATEST hint; called only after the snapshot's file exists.
     pub(crate) async fn write_latest_hint(&self, id: SnapshotId) -> Result<()> {
-        self.io.overwrite(&self.paths.latest_hint(), Bytes::from(id.0.to_string())).await?;
+        self.io
+            .overwrite(&self.paths.latest_hint(), Bytes::from(format_hint(id.0)))
+            .await?;
         Ok(())
     }
 
@@ -202,9 +200,12 @@ impl SnapshotLog {
     pub(crate) async fn not_found(&self, id: SnapshotId) -> TableError {
         let location = self.paths.root().to_owned();
         match self.range().await {
-            Ok(Some((earliest, latest))) => {
-                TableError::SnapshotNotFound { location, id: id.0, earliest: earliest.0, latest: latest.0 }
-            }
+            Ok(Some((earliest, latest))) => TableError::SnapshotNotFound {
+                location,
+                id: id.0,
+                earliest: earliest.0,
+                latest: latest.0,
+            },
             Ok(None) => TableError::NoSnapshot { location },
             Err(e) => e,
         }

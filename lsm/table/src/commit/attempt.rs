@@ -63,13 +63,19 @@ pub(crate) async fn commit(
             && elapsed > limit
         {
             give_up(context, &offer, unknown).await;
-            return Err(TableError::CommitTimeout { elapsed_millis: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX) });
+            return Err(TableError::CommitTimeout {
+                elapsed_millis: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
+            });
         }
         if check && let Some(latest) = &latest {
             let base = manifests::live_entries(context, latest, &changes.partitions()).await?;
             if let Err(reason) = conflict::check(base, &changes, context.keys.as_ref()) {
                 give_up(context, &offer, unknown).await;
-                return Err(TableError::FileConflict { user: shared.user.to_owned(), snapshot: latest.id.0, reason });
+                return Err(TableError::FileConflict {
+                    user: shared.user.to_owned(),
+                    snapshot: latest.id.0,
+                    reason,
+                });
             }
         }
         let base = match manifests::write_base(context, latest.as_ref()).await {
@@ -112,7 +118,9 @@ async fn find_ours(
     first: SnapshotId,
     latest: Option<&Snapshot>,
 ) -> Result<Option<SnapshotId>> {
-    let Some(latest) = latest else { return Ok(None) };
+    let Some(latest) = latest else {
+        return Ok(None);
+    };
     for id in first.0..=latest.id.0 {
         if let Some(snapshot) = context.snapshots.try_read(SnapshotId(id)).await?
             && snapshot.delta_manifest_list == offer.delta.name
@@ -123,7 +131,11 @@ async fn find_ours(
     Ok(None)
 }
 
-async fn finished(context: &CommitContext, id: SnapshotId, kind: CommitKind) -> Result<CommittedSnapshot> {
+async fn finished(
+    context: &CommitContext,
+    id: SnapshotId,
+    kind: CommitKind,
+) -> Result<CommittedSnapshot> {
     // The snapshot is there whatever becomes of the hint; readers find it by probing.
     if let Err(e) = context.snapshots.write_latest_hint(id).await {
         tracing::warn!(snapshot = id.0, error = %e, "committed, but the LATEST hint was not written");
@@ -152,7 +164,11 @@ async fn snapshot(
 ) -> Result<Snapshot> {
     let schema = context.schemas.latest_or_fail().await?;
     let delta_rows = changes.delta_rows();
-    let mut next = Snapshot::new(SnapshotId(latest.map_or(1, |snapshot| snapshot.id.0 + 1)), schema.id, changes.kind);
+    let mut next = Snapshot::new(
+        SnapshotId(latest.map_or(1, |snapshot| snapshot.id.0 + 1)),
+        schema.id,
+        changes.kind,
+    );
     next.base_manifest_list = base.name.clone();
     next.base_manifest_list_size = Some(base.size);
     next.delta_manifest_list = offer.delta.name.clone();
@@ -162,7 +178,15 @@ async fn snapshot(
     next.commit_user = shared.user.to_owned();
     next.commit_identifier = shared.identifier;
     next.time_millis = context.env.now_millis();
-    next.total_record_count = Some(latest.and_then(|s| s.total_record_count).unwrap_or(0) + delta_rows);
+    let rows_before = match latest {
+        None => 0,
+        // Snapshots of versions 1 and 2 do not say.
+        Some(latest) => match latest.total_record_count {
+            Some(rows) => rows,
+            None => manifests::count_rows(context, latest).await?,
+        },
+    };
+    next.total_record_count = Some(rows_before + delta_rows);
     next.delta_record_count = Some(delta_rows);
     next.changelog_record_count = Some(changes.changelog_rows());
     next.watermark = watermark_after(latest, shared.watermark);

@@ -50,7 +50,10 @@ impl Changes {
 
     /// The partitions that the delta touches.
     pub(crate) fn partitions(&self) -> HashSet<BinaryRow> {
-        self.delta.iter().map(|entry| entry.partition.clone()).collect()
+        self.delta
+            .iter()
+            .map(|entry| entry.partition.clone())
+            .collect()
     }
 
     /// Rows that come less rows that go.
@@ -63,31 +66,77 @@ impl Changes {
 
     /// Rows in changelog files.
     pub(crate) fn changelog_rows(&self) -> i64 {
-        self.changelog.iter().map(|entry| entry.file.row_count).sum()
+        self.changelog
+            .iter()
+            .map(|entry| entry.file.row_count)
+            .sum()
     }
 }
 
 /// The append part and the compact part of these messages.
 pub(crate) fn split(messages: &[CommitMessage]) -> (Changes, Changes) {
-    let mut append = Changes { kind: CommitKind::Append, delta: Vec::new(), changelog: Vec::new() };
-    let mut compact = Changes { kind: CommitKind::Compact, delta: Vec::new(), changelog: Vec::new() };
+    let mut append = Changes {
+        kind: CommitKind::Append,
+        delta: Vec::new(),
+        changelog: Vec::new(),
+    };
+    let mut compact = Changes {
+        kind: CommitKind::Compact,
+        delta: Vec::new(),
+        changelog: Vec::new(),
+    };
     for message in messages {
-        push(&mut append.delta, FileKind::Delete, message, &message.data.deleted_files);
-        push(&mut compact.delta, FileKind::Delete, message, &message.compact.before);
+        push(
+            &mut append.delta,
+            FileKind::Delete,
+            message,
+            &message.data.deleted_files,
+        );
+        push(
+            &mut compact.delta,
+            FileKind::Delete,
+            message,
+            &message.compact.before,
+        );
     }
     if !append.delta.is_empty() {
         append.kind = CommitKind::Overwrite;
     }
     for message in messages {
-        push(&mut append.delta, FileKind::Add, message, &message.data.new_files);
-        push(&mut append.changelog, FileKind::Add, message, &message.data.changelog_files);
-        push(&mut compact.delta, FileKind::Add, message, &message.compact.after);
-        push(&mut compact.changelog, FileKind::Add, message, &message.compact.changelog_files);
+        push(
+            &mut append.delta,
+            FileKind::Add,
+            message,
+            &message.data.new_files,
+        );
+        push(
+            &mut append.changelog,
+            FileKind::Add,
+            message,
+            &message.data.changelog_files,
+        );
+        push(
+            &mut compact.delta,
+            FileKind::Add,
+            message,
+            &message.compact.after,
+        );
+        push(
+            &mut compact.changelog,
+            FileKind::Add,
+            message,
+            &message.compact.changelog_files,
+        );
     }
     (append, compact)
 }
 
-fn push(into: &mut Vec<ManifestEntry>, kind: FileKind, message: &CommitMessage, files: &[Arc<DataFileMeta>]) {
+fn push(
+    into: &mut Vec<ManifestEntry>,
+    kind: FileKind,
+    message: &CommitMessage,
+    files: &[Arc<DataFileMeta>],
+) {
     into.extend(files.iter().map(|file| ManifestEntry {
         kind,
         partition: message.partition.clone(),

@@ -29,7 +29,8 @@ pub(crate) fn check(
     if changes.kind != CommitKind::Overwrite {
         bucket_counts(&base, &changes.delta)?;
     }
-    let merged = merge_entries(base.into_iter().chain(changes.delta.iter().cloned())).map_err(|e| e.to_string())?;
+    let merged = merge_entries(base.into_iter().chain(changes.delta.iter().cloned()))
+        .map_err(|e| e.to_string())?;
     if let Some(gone) = merged.iter().find(|entry| entry.kind == FileKind::Delete) {
         return Err(format!(
             "file {} of bucket {} on level {} was removed by another commit",
@@ -41,7 +42,11 @@ pub(crate) fn check(
 
 fn bucket_counts(base: &[ManifestEntry], delta: &[ManifestEntry]) -> Result<(), Conflict> {
     let mut known: HashMap<&BinaryRow, i32> = HashMap::new();
-    for entry in base.iter().chain(delta).filter(|entry| entry.total_buckets > 0) {
+    for entry in base
+        .iter()
+        .chain(delta)
+        .filter(|entry| entry.total_buckets > 0)
+    {
         let first = *known.entry(&entry.partition).or_insert(entry.total_buckets);
         if first != entry.total_buckets {
             return Err(format!(
@@ -56,22 +61,29 @@ fn bucket_counts(base: &[ManifestEntry], delta: &[ManifestEntry]) -> Result<(), 
 fn levels(merged: &[ManifestEntry], keys: &KeyComparator) -> Result<(), Conflict> {
     let mut groups: HashMap<(&BinaryRow, i32, i32), Vec<&Arc<DataFileMeta>>> = HashMap::new();
     for entry in merged.iter().filter(|entry| entry.file.level >= 1) {
-        groups.entry((&entry.partition, entry.bucket, entry.file.level)).or_default().push(&entry.file);
+        groups
+            .entry((&entry.partition, entry.bucket, entry.file.level))
+            .or_default()
+            .push(&entry.file);
     }
     for ((_, bucket, level), mut files) in groups {
         let mut failed = None;
         files.sort_by(|left, right| {
-            keys.compare(&left.min_key, &right.min_key).unwrap_or_else(|e| {
-                failed = Some(e.to_string());
-                Ordering::Equal
-            })
+            keys.compare(&left.min_key, &right.min_key)
+                .unwrap_or_else(|e| {
+                    failed = Some(e.to_string());
+                    Ordering::Equal
+                })
         });
         if let Some(reason) = failed {
             return Err(reason);
         }
         for pair in files.windows(2) {
             if let [left, right] = pair
-                && keys.compare(&left.max_key, &right.min_key).map_err(|e| e.to_string())? != Ordering::Less
+                && keys
+                    .compare(&left.max_key, &right.min_key)
+                    .map_err(|e| e.to_string())?
+                    != Ordering::Less
             {
                 return Err(format!(
                     "LSM conflict: files {} and {} of bucket {bucket} overlap on level {level}",

@@ -22,12 +22,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tidewater_format::{CommitKind, Snapshot, TableOptions, TablePaths};
-use tidewater_io::{Env, FileIo};
+use tidewater_io::{CpuPool, Env, FileIo};
 use tidewater_merge::KeyComparator;
 use tidewater_store::CommitMessage;
-use tidewater_types::{DataType, SnapshotId};
+use tidewater_types::{DataType, RowType, SnapshotId};
 
 pub use self::changes::Committable;
+#[cfg(test)]
+pub(crate) use self::manifests::{count_rows, live_of};
 pub use self::publish::{CommitOutcome, FileSnapshotCommit, SnapshotCommit};
 use crate::error::{Result, TableError};
 use crate::schema_store::SchemaStore;
@@ -42,7 +44,9 @@ pub(crate) struct CommitContext {
     pub(crate) options: Arc<TableOptions>,
     pub(crate) snapshots: SnapshotLog,
     pub(crate) schemas: SchemaStore,
-    pub(crate) partition_types: Vec<DataType>,
+    pub(crate) cpu: CpuPool,
+    pub(crate) partition_type: RowType,
+    pub(crate) partition_types: Arc<[DataType]>,
     /// `None` for append tables.
     pub(crate) keys: Option<KeyComparator>,
     pub(crate) publisher: Arc<dyn SnapshotCommit>,
@@ -67,8 +71,15 @@ pub struct TableCommit {
 
 impl TableCommit {
     pub(crate) fn new(context: CommitContext, user: String) -> Self {
-        let ignore_empty = context.options.snapshot_ignore_empty_commit.unwrap_or(false);
-        Self { context, user, ignore_empty }
+        let ignore_empty = context
+            .options
+            .snapshot_ignore_empty_commit
+            .unwrap_or(false);
+        Self {
+            context,
+            user,
+            ignore_empty,
+        }
     }
 
     /// Whether a commit without changes makes no snapshot. By default it makes one, as a streaming writer expects, unless
@@ -77,6 +88,18 @@ impl TableCommit {
     pub fn ignore_empty(mut self, ignore: bool) -> Self {
         self.ignore_empty = ignore;
         self
+    }
+
+    /// The same commit with another way to publish: a catalog that has a lock, or a call for it.
+    #[must_use]
+    pub fn with_publisher(mut self, publisher: Arc<dyn SnapshotCommit>) -> Self {
+        self.context.publisher = publisher;
+        self
+    }
+
+    #[cfg(test)]
+    pub(crate) fn context(&self) -> &CommitContext {
+        &self.context
     }
 
     /// The user that snapshots of this commit carry.
@@ -101,7 +124,10 @@ impl TableCommit {
     ///
     /// # Errors
     /// [`TableError::CommittedFileMissing`] if a file of a pending commit is gone; those of [`commit`](Self::commit).
-    pub async fn filter_and_commit(&self, mut pending: Vec<Committable>) -> Result<Vec<CommittedSnapshot>> {
+    pub async fn filter_and_commit(
+        &self,
+        mut pending: Vec<Committable>,
+    ) -> Result<Vec<CommittedSnapshot>> {
         pending.sort_by_key(|committable| committable.identifier);
         if let Some(latest) = self.context.snapshots.latest_of_user(&self.user).await? {
             pending.retain(|committable| committable.identifier > latest.commit_identifier);
@@ -111,7 +137,10 @@ impl TableCommit {
                 for file in message.created_files() {
                     let path = self.data_path(message, file)?;
                     if !self.context.io.exists(&path).await? {
-                        return Err(TableError::CommittedFileMissing { identifier: committable.identifier, file: path });
+                        return Err(TableError::CommittedFileMissing {
+                            identifier: committable.identifier,
+                            file: path,
+                        });
                     }
                 }
             }
@@ -125,7 +154,12 @@ impl TableCommit {
 
     /// The newest identifier that this user has committed.
     pub async fn last_identifier(&self) -> Result<Option<i64>> {
-        Ok(self.context.snapshots.latest_of_user(&self.user).await?.map(|snapshot| snapshot.commit_identifier))
+        Ok(self
+            .context
+            .snapshots
+            .latest_of_user(&self.user)
+            .await?
+            .map(|snapshot| snapshot.commit_identifier))
     }
 
     /// Deletes the files of messages that will not be committed.
@@ -145,7 +179,11 @@ impl TableCommit {
         failed.map_or(Ok(()), |e| Err(e.into()))
     }
 
-    async fn commit_checked(&self, committable: Committable, check: bool) -> Result<Vec<CommittedSnapshot>> {
+    async fn commit_checked(
+        &self,
+        committable: Committable,
+        check: bool,
+    ) -> Result<Vec<CommittedSnapshot>> {
         let (append, compact) = changes::split(&committable.messages);
         let shared = attempt::Shared {
             user: &self.user,
@@ -163,23 +201,32 @@ impl TableCommit {
         Ok(made)
     }
 
-    fn data_path(&self, message: &CommitMessage, file: &tidewater_format::DataFileMeta) -> Result<String> {
-        let dir = self.context.paths.bucket_dir(&message.partition, message.bucket, &self.context.partition_types)?;
+    fn data_path(
+        &self,
+        message: &CommitMessage,
+        file: &tidewater_format::DataFileMeta,
+    ) -> Result<String> {
+        let dir = self.context.paths.bucket_dir(
+            &message.partition,
+            message.bucket,
+            &self.context.partition_type,
+        )?;
         Ok(self.context.paths.data_file(&dir, file))
     }
 }
 
 /// The watermark of a snapshot on top of `latest`: it never goes back (spec 03 §1.6).
 pub(crate) fn watermark_after(latest: Option<&Snapshot>, committed: Option<i64>) -> Option<i64> {
-    let known = |watermark: &i64| *watermark != i64::MIN;
-    let before = latest.and_then(|snapshot| snapshot.watermark).filter(known);
-    match (before, committed.filter(known)) {
+    let before = latest.and_then(Snapshot::effective_watermark);
+    match (before, committed.filter(|watermark| *watermark != i64::MIN)) {
         (Some(before), Some(committed)) => Some(before.max(committed)),
         (before, committed) => before.or(committed),
     }
 }
 
 /// Properties as a snapshot holds them: none rather than an empty map.
-pub(crate) fn properties_of(properties: &BTreeMap<String, String>) -> Option<BTreeMap<String, String>> {
+pub(crate) fn properties_of(
+    properties: &BTreeMap<String, String>,
+) -> Option<BTreeMap<String, String>> {
     (!properties.is_empty()).then(|| properties.clone())
 }

@@ -55,10 +55,16 @@ impl SnapshotCommit for FileSnapshotCommit {
     async fn publish(&self, snapshot: &Snapshot) -> Result<CommitOutcome> {
         let attempted = snapshot.id;
         let bytes = Bytes::from(snapshot.to_json());
-        Ok(match self.io.put_if_absent(&self.paths.snapshot(attempted), bytes).await? {
-            PutOutcome::Created => CommitOutcome::Committed(attempted),
-            PutOutcome::Exists => CommitOutcome::Lost { attempted },
-            PutOutcome::Unknown => CommitOutcome::Unknown { attempted },
-        })
+        Ok(
+            match self
+                .io
+                .put_if_absent(&self.paths.snapshot(attempted), bytes)
+                .await?
+            {
+                PutOutcome::Created => CommitOutcome::Committed(attempted),
+                PutOutcome::Exists => CommitOutcome::Lost { attempted },
+                PutOutcome::Unknown => CommitOutcome::Unknown { attempted },
+            },
+        )
     }
 }

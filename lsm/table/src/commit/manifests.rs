@@ -1,0 +1,295 @@
+//! Manifests and their lists, written for a commit and read for its checks.
+//!
+//! Names are new, so these files need no atomicity: nobody reads them before a snapshot names them. Encoding and decoding run on the CPU
+//! pool. Source: spec 01d §2, §7; Paimon `operation/ManifestFileMerger.java`.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use tidewater_format::manifest::decode_entries;
+use tidewater_format::manifest_merge::{ManifestMerge, ManifestMergeOptions, MergeStep};
+use tidewater_format::{
+    AvroCodec, EncodedManifest, FileKind, FormatError, ManifestEntry, ManifestFileMeta,
+    ManifestFilter, RollingManifestWriter, Snapshot, live_entries as fold, manifest_list,
+    manifest_list_name, manifest_name,
+};
+use tidewater_types::{BinaryRow, SchemaId};
+
+use super::CommitContext;
+use crate::error::{Result, TableError};
+
+/// A manifest list that was written, and what else was written for it alone.
+#[derive(Debug)]
+pub(crate) struct WrittenList {
+    pub(crate) name: String,
+    pub(crate) size: i64,
+    /// Manifests that no other list names.
+    own_manifests: Vec<String>,
+}
+
+/// Writes `entries` as manifests and a list of them; no entries give an empty list.
+pub(crate) async fn write_entries(
+    context: &CommitContext,
+    entries: &[ManifestEntry],
+) -> Result<WrittenList> {
+    let mut writer = RollingManifestWriter::new(
+        codec(context)?,
+        target_file_size(context),
+        Arc::clone(&context.partition_types),
+    );
+    let entries = entries.to_vec();
+    let encoded = context
+        .cpu
+        .run(move || {
+            entries.iter().try_for_each(|entry| writer.write(entry))?;
+            writer.finish()
+        })
+        .await??;
+    let mut metas = Vec::with_capacity(encoded.len());
+    let mut own_manifests = Vec::with_capacity(encoded.len());
+    for manifest in encoded {
+        let name = store(context, manifest.bytes.clone()).await;
+        match name {
+            Ok(name) => {
+                metas.push(manifest.meta(name.as_str())?);
+                own_manifests.push(name);
+            }
+            Err(e) => {
+                remove(context, &own_manifests).await;
+                return Err(e);
+            }
+        }
+    }
+    write_list(context, &metas, own_manifests).await
+}
+
+/// Writes the list of what the table holds before this commit: the latest snapshot's manifests, merged where that pays.
+pub(crate) async fn write_base(
+    context: &CommitContext,
+    latest: Option<&Snapshot>,
+) -> Result<WrittenList> {
+    let Some(latest) = latest else {
+        return write_list(context, &[], Vec::new()).await;
+    };
+    let inputs = data_manifests(context, latest).await?;
+    let options = ManifestMergeOptions {
+        target_file_size: target_file_size(context),
+        merge_min_count: usize::try_from(context.options.manifest_merge_min_count).unwrap_or(0),
+        full_compaction_threshold_size: context
+            .options
+            .manifest_full_compaction_threshold_size
+            .bytes(),
+    };
+    let mut merge = ManifestMerge::new(
+        inputs,
+        options,
+        Arc::clone(&context.partition_types),
+        codec(context)?,
+    );
+    let mut stored = Vec::new();
+    let merged = loop {
+        let (back, step) = context
+            .cpu
+            .run(move || {
+                let step = merge.step();
+                (merge, step)
+            })
+            .await?;
+        merge = back;
+        match next(context, &mut merge, step, &mut stored).await {
+            Ok(None) => {}
+            Ok(Some(output)) => break output,
+            Err(e) => {
+                remove(context, &stored).await;
+                return Err(e);
+            }
+        }
+    };
+    remove(context, &merged.abandoned_files).await;
+    write_list(context, &merged.manifests, merged.new_files).await
+}
+
+/// Does what the merge asks for; answers when it is over.
+async fn next(
+    context: &CommitContext,
+    merge: &mut ManifestMerge,
+    step: std::result::Result<MergeStep, FormatError>,
+    stored: &mut Vec<String>,
+) -> Result<Option<tidewater_format::manifest_merge::ManifestMergeOutput>> {
+    match step? {
+        MergeStep::Read(indexes) => {
+            for index in indexes {
+                let input = merge
+                    .input(index)
+                    .map(|input| context.paths.manifest(&input.file_name));
+                let path = input.ok_or_else(|| TableError::Bug {
+                    what: "a manifest merge asks for an input it has not",
+                })?;
+                let bytes = context.io.read(&path).await?;
+                merge.supply(index, bytes);
+            }
+            Ok(None)
+        }
+        MergeStep::Write(EncodedManifest { bytes, .. }) => {
+            let name = store(context, bytes).await?;
+            stored.push(name.clone());
+            merge.stored(name)?;
+            Ok(None)
+        }
+        MergeStep::Done(output) => Ok(Some(output)),
+    }
+}
+
+/// The manifests of a snapshot's data files, those of its base first.
+pub(crate) async fn data_manifests(
+    context: &CommitContext,
+    snapshot: &Snapshot,
+) -> Result<Vec<ManifestFileMeta>> {
+    let mut manifests = read_list(context, &snapshot.base_manifest_list).await?;
+    manifests.extend(read_list(context, &snapshot.delta_manifest_list).await?);
+    Ok(manifests)
+}
+
+/// The live entries of a snapshot in these partitions, without statistics.
+pub(crate) async fn live_entries(
+    context: &CommitContext,
+    snapshot: &Snapshot,
+    partitions: &HashSet<BinaryRow>,
+) -> Result<Vec<ManifestEntry>> {
+    let wanted = partitions.clone();
+    let filter = ManifestFilter::all()
+        .with_partition(move |partition| wanted.contains(partition))
+        .without_key_stats()
+        .without_value_stats();
+    read_entries(context, snapshot, filter).await
+}
+
+/// Rows in all live files: for a snapshot of an old version that does not say.
+pub(crate) async fn count_rows(context: &CommitContext, snapshot: &Snapshot) -> Result<i64> {
+    let filter = ManifestFilter::all()
+        .without_key_stats()
+        .without_value_stats();
+    let entries = read_entries(context, snapshot, filter).await?;
+    Ok(entries
+        .iter()
+        .filter(|entry| entry.kind == FileKind::Add)
+        .map(|entry| entry.file.row_count)
+        .sum())
+}
+
+/// Names of a snapshot's live files.
+#[cfg(test)]
+pub(crate) async fn live_of(context: &CommitContext, snapshot: &Snapshot) -> Result<Vec<String>> {
+    let entries = read_entries(context, snapshot, ManifestFilter::all()).await?;
+    Ok(entries
+        .iter()
+        .map(|entry| entry.file.file_name.clone())
+        .collect())
+}
+
+async fn read_entries(
+    context: &CommitContext,
+    snapshot: &Snapshot,
+    filter: ManifestFilter,
+) -> Result<Vec<ManifestEntry>> {
+    let filter = Arc::new(filter);
+    let mut entries = Vec::new();
+    for manifest in data_manifests(context, snapshot).await? {
+        let path = context.paths.manifest(&manifest.file_name);
+        let bytes = context.io.read(&path).await?;
+        let filter = Arc::clone(&filter);
+        let decoded = context
+            .cpu
+            .run(move || decode_entries(&bytes, &filter))
+            .await?;
+        entries.extend(decoded.map_err(|source| TableError::damaged(path, source))?);
+    }
+    fold(entries).map_err(|e| FormatError::from(e).into())
+}
+
+async fn read_list(context: &CommitContext, name: &str) -> Result<Vec<ManifestFileMeta>> {
+    let path = context.paths.manifest(name);
+    let bytes = context.io.read(&path).await?;
+    manifest_list::decode(&bytes).map_err(|source| TableError::damaged(path, source))
+}
+
+/// The statistics file that a snapshot on top of `latest` keeps: the one it has, while the schema is the one it was made for.
+pub(crate) async fn statistics_for(
+    context: &CommitContext,
+    latest: &Snapshot,
+    schema: SchemaId,
+) -> Result<Option<String>> {
+    let Some(name) = &latest.statistics else {
+        return Ok(None);
+    };
+    let path = context.paths.statistics(name);
+    let bytes = context.io.read(&path).await?;
+    let made_for = serde_json::from_slice::<serde_json::Value>(&bytes)
+        .ok()
+        .and_then(|json| json.get("schemaId")?.as_i64())
+        .ok_or_else(|| TableError::StatisticsDamaged { path })?;
+    Ok((made_for == schema.0).then(|| name.clone()))
+}
+
+/// Removes a list and the manifests that only it names, as far as that goes: what stays is an orphan that no reader sees.
+pub(crate) async fn discard(context: &CommitContext, list: &WrittenList) {
+    remove(context, std::slice::from_ref(&list.name)).await;
+    remove(context, &list.own_manifests).await;
+}
+
+async fn remove(context: &CommitContext, names: &[String]) {
+    for name in names {
+        if let Err(error) = context.io.delete(&context.paths.manifest(name)).await {
+            tracing::warn!(%name, %error, "left an orphan in manifest/");
+        }
+    }
+}
+
+async fn write_list(
+    context: &CommitContext,
+    manifests: &[ManifestFileMeta],
+    own_manifests: Vec<String>,
+) -> Result<WrittenList> {
+    let bytes = manifest_list::encode(manifests, codec(context)?)?;
+    let size = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
+    let name = manifest_list_name(&context.env.new_uuid(), 0);
+    match context
+        .io
+        .write(&context.paths.manifest(&name), Bytes::from(bytes))
+        .await
+    {
+        Ok(()) => Ok(WrittenList {
+            name,
+            size,
+            own_manifests,
+        }),
+        Err(e) => {
+            remove(context, &own_manifests).await;
+            Err(e.into())
+        }
+    }
+}
+
+/// Stores a manifest under a new name.
+async fn store(context: &CommitContext, bytes: Vec<u8>) -> Result<String> {
+    let name = manifest_name(&context.env.new_uuid(), 0);
+    context
+        .io
+        .write(&context.paths.manifest(&name), Bytes::from(bytes))
+        .await?;
+    Ok(name)
+}
+
+fn codec(context: &CommitContext) -> Result<AvroCodec> {
+    let options = &context.options;
+    let codec = AvroCodec::from_name(
+        &options.manifest_compression,
+        options.file_compression_zstd_level,
+    );
+    Ok(codec.map_err(FormatError::from)?)
+}
+
+fn target_file_size(context: &CommitContext) -> u64 {
+    context.options.manifest_target_file_size.bytes()
+}
