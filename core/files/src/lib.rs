@@ -1,4 +1,11 @@
-//! Data files.
+//! Data files: Parquet to batches and back.
+//!
+//! - **write:** batches -> [`RollingFileWriter`] -> files of about the target size, each described by a `DataFileMeta`. What a file is called
+//!   and where it lies: [`FileNames`], [`FileDirectory`]; with which columns and settings: [`FileLayout`], [`FileWriterOptions`].
+//! - **read:** [`ParquetFileReader`] -> [`ReadRequest`] (columns by field id, rows, filter) -> [`BatchStream`] in canonical Arrow types.
+//!   [`SchemaMapping`] reads old files as the schema that is asked for.
+//!
+//! Both run on the pool of a [`FilesContext`]; only bytes are awaited.
 
 mod context;
 mod error;

@@ -1,6 +1,6 @@
 //! One file per verb: its arguments, and what it does with them.
 //!
-//! Joined so far: `options` and `version`. The files of the other verbs lie here already, written against the seams of the table and catalog crates; they
+//! Joined so far: `options` and `version`. The files of the other verbs and `engine.rs` lie here already, written against the seams of the table and catalog crates; they
 //! are joined when those crates are in, and until then the verbs answer that they are not built.
 
 pub(crate) mod options;

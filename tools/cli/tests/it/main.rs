@@ -1,4 +1,6 @@
 //! The command line as a script sees it: arguments and lines in, lines and a status out.
+//!
+//! `golden.rs` and `verbs.rs` wait for the verbs; nothing of them counts as tested.
 
 #![allow(
     clippy::unwrap_used,
