@@ -4,7 +4,7 @@ use tidewater_files::FilesError;
 use tidewater_format::FormatError;
 use tidewater_io::IoError;
 use tidewater_merge::MergeError;
-use tidewater_types::{ErrorKind, TypeError};
+use tidewater_types::{ErrorKind, SchemaId, TypeError};
 
 /// Why a bucket could not be written, compacted or read.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +36,18 @@ pub enum StoreError {
     /// A drain whose caller went away in the middle.
     #[error("the write buffer was being emptied when its caller gave up")]
     DrainCancelled,
+    /// A read whose caller went away while it waited and came back.
+    #[error("the read was given up in the middle: read the split again")]
+    ReadCancelled,
+    /// `_VALUE_KIND` with a value that means nothing.
+    #[error("_VALUE_KIND {found} is no kind of row")]
+    UnknownKind { found: i8 },
+    /// A file of a schema that the reader was not given.
+    #[error("data file {file} was written with schema {schema}, which is not at hand")]
+    UnknownSchema { file: String, schema: SchemaId },
+    /// A data file that is not Parquet.
+    #[error("data file {file} is not in the Parquet format, reading others is not supported")]
+    FileFormat { file: String },
     /// What cannot happen.
     #[error("internal error: {what}")]
     Bug { what: &'static str },
@@ -69,7 +81,10 @@ impl StoreError {
             | Self::SpillCodec { .. } => ErrorKind::Invalid,
             Self::TooManyRows { .. } | Self::Arrow(_) => ErrorKind::Invalid,
             Self::Spill { .. } => ErrorKind::Unavailable,
-            Self::DrainCancelled | Self::Bug { .. } => ErrorKind::Internal,
+            Self::UnknownKind { .. } => ErrorKind::Corrupt,
+            Self::UnknownSchema { .. } => ErrorKind::NotFound,
+            Self::FileFormat { .. } => ErrorKind::Unsupported,
+            Self::DrainCancelled | Self::ReadCancelled | Self::Bug { .. } => ErrorKind::Internal,
             Self::Files(e) => e.kind(),
             Self::Format(e) => e.kind(),
             Self::Io(e) => e.kind(),

@@ -120,6 +120,16 @@ impl KeyValueLayout {
         }
     }
 
+    /// What encodes keys, for columns picked by the caller.
+    pub(crate) fn key_encoder(&self) -> &KeyEncoder {
+        &self.keys
+    }
+
+    /// What encodes `sequence.field`, if the table has one.
+    pub(crate) fn version_encoder(&self) -> Option<&KeyEncoder> {
+        self.versions.as_ref()
+    }
+
     /// A batch as a data file holds it.
     ///
     /// # Errors

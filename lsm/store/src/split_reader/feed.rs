@@ -1,0 +1,170 @@
+//! The batches of some files, one file after the other, with the next file opened ahead.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use tidewater_files::{
+    BatchStream, DEFAULT_UNIT_BYTES, FilesContext, ParquetFileReader, ReadRequest,
+};
+use tidewater_format::{DataFileMeta, TableSchema, data_file_path};
+use tidewater_types::{DataField, Predicate, SchemaId};
+use tokio::task::JoinHandle;
+
+use super::columns::ReadColumns;
+use crate::error::{Result, StoreError};
+
+/// Bytes that the runs of a merge fetch together; each has at least [`LEAST_UNIT_BYTES`].
+const MERGE_BYTES: u64 = 2 * DEFAULT_UNIT_BYTES;
+const LEAST_UNIT_BYTES: u64 = 8 << 20;
+
+/// Bytes fetched in one go when this many files are read side by side.
+pub(super) fn unit_bytes(runs: usize) -> u64 {
+    (MERGE_BYTES / (runs as u64).max(1)).clamp(LEAST_UNIT_BYTES, DEFAULT_UNIT_BYTES)
+}
+
+/// What one file is asked for.
+#[derive(Debug)]
+pub(super) struct FileTask {
+    pub(super) file: Arc<DataFileMeta>,
+    pub(super) columns: Arc<ReadColumns>,
+    /// Rows that do not match are left out before anything else sees them.
+    pub(super) filter: Option<Predicate>,
+}
+
+/// Opens files of one bucket.
+#[derive(Debug)]
+pub(super) struct FileOpener {
+    pub(super) context: FilesContext,
+    pub(super) bucket_path: String,
+    /// The schema that rows are read as.
+    pub(super) schema: Arc<TableSchema>,
+    /// The schemas that files were written with.
+    pub(super) schemas: Arc<HashMap<SchemaId, Arc<TableSchema>>>,
+    /// Columns of the filters of its tasks.
+    pub(super) filter_fields: Vec<DataField>,
+    pub(super) batch_rows: usize,
+}
+
+impl FileOpener {
+    /// Begins to open a file; needs a tokio runtime.
+    fn open(&self, task: FileTask, unit_bytes: u64) -> Result<Opening> {
+        let FileTask {
+            file,
+            columns,
+            filter,
+        } = task;
+        if !file.file_name.ends_with(".parquet") {
+            return Err(StoreError::FileFormat {
+                file: file.file_name.clone(),
+            });
+        }
+        let written = match self.schemas.get(&file.schema_id) {
+            Some(schema) => schema,
+            None if file.schema_id == self.schema.id => &self.schema,
+            None => {
+                return Err(StoreError::UnknownSchema {
+                    file: file.file_name.clone(),
+                    schema: file.schema_id,
+                });
+            }
+        };
+        let request = ReadRequest {
+            file_fields: written.fields.clone(),
+            filter_columns: match &filter {
+                Some(_) => self.filter_fields.clone(),
+                None => Vec::new(),
+            },
+            exact_filter: filter.is_some(),
+            filter,
+            batch_rows: self.batch_rows,
+            unit_bytes,
+            ..ReadRequest::new(columns.fields.clone())
+        };
+        let external = file.external_path.as_deref();
+        let path = data_file_path(&self.bucket_path, &file.file_name, external);
+        let size = u64::try_from(file.file_size).ok();
+        let context = self.context.clone();
+        let opened = tokio::spawn(async move {
+            let reader = ParquetFileReader::open(&context, &path, size).await?;
+            Ok(reader.read(request).await?.batches)
+        });
+        Ok(Opening { opened, columns })
+    }
+}
+
+/// A file on its way; the work ends when nobody waits for it any more.
+struct Opening {
+    opened: JoinHandle<Result<BatchStream>>,
+    columns: Arc<ReadColumns>,
+}
+
+impl Drop for Opening {
+    fn drop(&mut self) {
+        self.opened.abort();
+    }
+}
+
+/// Rows of one file, and what their columns are.
+pub(super) struct ReadBatch {
+    pub(super) rows: RecordBatch,
+    pub(super) columns: Arc<ReadColumns>,
+}
+
+/// The batches of some files; see the module.
+pub(super) struct FileFeed {
+    opener: Arc<FileOpener>,
+    unit_bytes: u64,
+    waiting: VecDeque<FileTask>,
+    ahead: Option<Opening>,
+    current: Option<(BatchStream, Arc<ReadColumns>)>,
+}
+
+impl FileFeed {
+    /// Begins to open the first file.
+    pub(super) fn start(
+        opener: &Arc<FileOpener>,
+        files: Vec<FileTask>,
+        unit_bytes: u64,
+    ) -> Result<Self> {
+        let mut feed = Self {
+            opener: Arc::clone(opener),
+            unit_bytes,
+            waiting: files.into(),
+            ahead: None,
+            current: None,
+        };
+        feed.open_ahead()?;
+        Ok(feed)
+    }
+
+    fn open_ahead(&mut self) -> Result<()> {
+        self.ahead = match self.waiting.pop_front() {
+            Some(task) => Some(self.opener.open(task, self.unit_bytes)?),
+            None => None,
+        };
+        Ok(())
+    }
+
+    /// The next rows, which are at least one; none at the end. Not to be called again once dropped in the middle.
+    pub(super) async fn next(&mut self) -> Result<Option<ReadBatch>> {
+        loop {
+            if let Some((batches, columns)) = &mut self.current {
+                if let Some(rows) = batches.next_batch().await? {
+                    let columns = Arc::clone(columns);
+                    return Ok(Some(ReadBatch { rows, columns }));
+                }
+                self.current = None;
+            }
+            let Some(opening) = &mut self.ahead else {
+                return Ok(None);
+            };
+            let opened = (&mut opening.opened).await;
+            let batches = opened.map_err(|_| StoreError::Bug {
+                what: "opening a data file ended early",
+            })??;
+            self.current = Some((batches, Arc::clone(&opening.columns)));
+            self.open_ahead()?;
+        }
+    }
+}
