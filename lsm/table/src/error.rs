@@ -2,6 +2,7 @@
 
 use tidewater_format::FormatError;
 use tidewater_io::IoError;
+use tidewater_merge::MergeError;
 use tidewater_types::{ErrorKind, TypeError};
 
 /// Why a table operation was refused or failed. Variants name the table's part, the expectation and the way out.
@@ -75,6 +76,9 @@ pub enum TableError {
     /// The store answered with an error.
     #[error(transparent)]
     Io(#[from] IoError),
+    /// Files that cannot be merged as their table says.
+    #[error(transparent)]
+    Merge(#[from] MergeError),
     /// A value or type is refused.
     #[error(transparent)]
     Type(#[from] TypeError),
@@ -104,6 +108,7 @@ impl TableError {
             Self::Bug { .. } => ErrorKind::Internal,
             Self::Format(e) => e.kind(),
             Self::Io(e) => e.kind(),
+            Self::Merge(e) => e.kind(),
             Self::Type(e) => e.kind(),
         }
     }

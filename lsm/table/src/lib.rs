@@ -4,10 +4,13 @@
 //! - [`SchemaStore`] reads schemas, creates a table and alters it.
 //! - [`TableCommit`] turns [`CommitMessage`](tidewater_store::CommitMessage)s into snapshots, each exactly once among any number of writers.
 //!
-//! [`TableLog`] opens the three over one folder. Writing rows, scanning and following are not built yet.
+//! - [`ScanBuilder`] plans and reads one snapshot.
+//!
+//! [`TableLog`] opens the histories over one folder.
 
 mod commit;
 mod error;
+mod scan;
 mod schema_store;
 mod snapshot_log;
 mod table_log;
@@ -18,6 +21,7 @@ pub use commit::{
     CommitOutcome, Committable, CommittedSnapshot, FileSnapshotCommit, SnapshotCommit, TableCommit,
 };
 pub use error::{Result, TableError};
+pub use scan::{DataSplit, ScanBuilder, ScanPlan, ScanPlanner};
 pub use schema_store::SchemaStore;
 pub use snapshot_log::SnapshotLog;
 pub use table_log::TableLog;

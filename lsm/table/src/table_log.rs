@@ -84,6 +84,32 @@ impl TableLog {
         })
     }
 
+    /// The same table with options of one job on top of the stored ones.
+    ///
+    /// # Errors
+    /// Options that no job may change, or values that are none.
+    pub fn with_job_options(&self, options: &BTreeMap<String, String>) -> Result<Self> {
+        Ok(Self {
+            schema: Arc::new(self.schema.with_job_options(options)?),
+            ..self.clone()
+        })
+    }
+
+    /// The store.
+    pub fn io(&self) -> &FileIo {
+        &self.io
+    }
+
+    /// The threads that encode, decode and plan.
+    pub fn cpu(&self) -> &CpuPool {
+        &self.cpu
+    }
+
+    /// Clock and ids.
+    pub fn env(&self) -> &Env {
+        &self.env
+    }
+
     /// The schema that was the newest when the table was opened.
     pub fn schema(&self) -> &Arc<TableSchema> {
         &self.schema

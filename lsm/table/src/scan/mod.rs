@@ -1,0 +1,19 @@
+//! Batch reads: which files of a snapshot hold the rows that are asked for, and reading them in parallel.
+//!
+//! ```text
+//!  ScanBuilder ── travel ──> snapshot, schema
+//!              ── ScanPlanner (filter, manifests, prune, splits) ──> ScanPlan
+//!              ── rows ──> batches
+//! ```
+
+mod builder;
+mod filter;
+mod manifests;
+mod planner;
+mod prune;
+mod splits;
+mod travel;
+
+pub use builder::ScanBuilder;
+pub use planner::{ScanPlan, ScanPlanner};
+pub use splits::DataSplit;
