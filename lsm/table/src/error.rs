@@ -3,6 +3,7 @@
 use tidewater_format::FormatError;
 use tidewater_io::IoError;
 use tidewater_merge::MergeError;
+use tidewater_store::StoreError;
 use tidewater_types::{ErrorKind, TypeError};
 
 /// Why a table operation was refused or failed. Variants name the table's part, the expectation and the way out.
@@ -67,6 +68,44 @@ pub enum TableError {
     /// A data file of a re-submitted commit is gone.
     #[error("cannot commit {identifier} again: its file {file} no longer exists")]
     CommittedFileMissing { identifier: i64, file: String },
+    /// A column that an option names and the table lacks.
+    #[error("the table has no column {column:?}, which {asked_by} names")]
+    NoColumn {
+        column: String,
+        asked_by: &'static str,
+    },
+    /// A row kind that is none.
+    #[error("row {row} of the batch: {column} is {found}, not a row kind (+I, -U, +U, -D)")]
+    BadRowKind {
+        column: String,
+        row: usize,
+        found: String,
+    },
+    /// Kinds that are not one per row.
+    #[error("{kinds} kinds were given for {rows} rows")]
+    KindCount { rows: usize, kinds: usize },
+    /// A row of kind -U or -D where rows can only be added.
+    #[error(
+        "an append table takes no rows of kind -U or -D; give the table a primary key, or set ignore-delete"
+    )]
+    RetractionInAppendTable,
+    /// A bucket that the table does not have.
+    #[error(
+        "there is no bucket {bucket}: the table has {buckets} (0 means that it has none to choose)"
+    )]
+    NoSuchBucket { bucket: i32, buckets: i32 },
+    /// A bucket written under another number of buckets.
+    #[error(
+        "bucket {bucket} was written when its partition had {written} buckets, now the table says {expected}; rewrite the partition, or set bucket back"
+    )]
+    BucketCount {
+        bucket: i32,
+        written: i32,
+        expected: i32,
+    },
+    /// A compaction that would miss rows of its own writer.
+    #[error("commit the rows before compacting this table: it has no buckets, or is write-only")]
+    UncommittedRows,
     /// What cannot happen.
     #[error("internal error: {what}")]
     Bug { what: &'static str },
@@ -79,6 +118,12 @@ pub enum TableError {
     /// Files that cannot be merged as their table says.
     #[error(transparent)]
     Merge(#[from] MergeError),
+    /// A bucket could not be written, compacted or read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Columns that do not go together.
+    #[error("columns do not fit together")]
+    Arrow(#[from] arrow_schema::ArrowError),
     /// A value or type is refused.
     #[error(transparent)]
     Type(#[from] TypeError),
@@ -101,7 +146,15 @@ impl TableError {
             | Self::SnapshotNotFound { .. }
             | Self::NoSnapshot { .. }
             | Self::CommittedFileMissing { .. } => ErrorKind::NotFound,
-            Self::NoSnapshotAtTime { .. } => ErrorKind::Invalid,
+            Self::NoSnapshotAtTime { .. }
+            | Self::NoColumn { .. }
+            | Self::BadRowKind { .. }
+            | Self::KindCount { .. }
+            | Self::RetractionInAppendTable
+            | Self::NoSuchBucket { .. }
+            | Self::UncommittedRows
+            | Self::Arrow(_) => ErrorKind::Invalid,
+            Self::BucketCount { .. } => ErrorKind::Conflict,
             Self::Damaged { .. } | Self::StatisticsDamaged { .. } => ErrorKind::Corrupt,
             Self::FileConflict { .. } | Self::RetriesExhausted { .. } => ErrorKind::Conflict,
             Self::CommitTimeout { .. } => ErrorKind::Unavailable,
@@ -109,6 +162,7 @@ impl TableError {
             Self::Format(e) => e.kind(),
             Self::Io(e) => e.kind(),
             Self::Merge(e) => e.kind(),
+            Self::Store(e) => e.kind(),
             Self::Type(e) => e.kind(),
         }
     }

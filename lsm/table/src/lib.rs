@@ -13,9 +13,11 @@ mod error;
 mod scan;
 mod schema_store;
 mod snapshot_log;
+mod table;
 mod table_log;
 #[cfg(test)]
 mod tests;
+mod write;
 
 pub use commit::{
     CommitOutcome, Committable, CommittedSnapshot, FileSnapshotCommit, SnapshotCommit, TableCommit,
@@ -24,4 +26,6 @@ pub use error::{Result, TableError};
 pub use scan::{DataSplit, ScanBuilder, ScanPlan, ScanPlanner};
 pub use schema_store::SchemaStore;
 pub use snapshot_log::SnapshotLog;
+pub use table::{CommitOptions, Table, TableEnv};
 pub use table_log::TableLog;
+pub use write::{TableWrite, WriteOptions};

@@ -15,5 +15,7 @@ mod splits;
 mod travel;
 
 pub use builder::ScanBuilder;
+pub(crate) use filter::bucket_function;
+pub(crate) use planner::read_schemas;
 pub use planner::{ScanPlan, ScanPlanner};
 pub use splits::DataSplit;
