@@ -3,6 +3,7 @@
 use tidewater_format::FormatError;
 use tidewater_io::IoError;
 use tidewater_merge::MergeError;
+use tidewater_store::StoreError;
 use tidewater_types::{ErrorKind, TypeError};
 
 /// Why a table operation was refused or failed. Variants name the table's part, the expectation and the way out.
@@ -67,6 +68,31 @@ pub enum TableError {
     /// A data file of a re-submitted commit is gone.
     #[error("cannot commit {identifier} again: its file {file} no longer exists")]
     CommittedFileMissing { identifier: i64, file: String },
+    /// A stream's next snapshot has expired.
+    #[error(
+        "the snapshot with id {next} has expired, the earliest available one of the table at {location} is {earliest}; read the table in full again, and expire snapshots later"
+    )]
+    PositionExpired {
+        location: String,
+        next: i64,
+        earliest: i64,
+    },
+    /// A stream waits for a snapshot that cannot come next.
+    #[error(
+        "the next expected snapshot {next} is too big: the latest one of the table at {location} is {latest}; the table may have been rolled back or made anew"
+    )]
+    PositionAhead {
+        location: String,
+        next: i64,
+        latest: i64,
+    },
+    /// A text that is no position of a stream.
+    #[error("not a position of a stream: {text}")]
+    PositionText {
+        text: String,
+        #[source]
+        source: serde_json::Error,
+    },
     /// What cannot happen.
     #[error("internal error: {what}")]
     Bug { what: &'static str },
@@ -79,6 +105,9 @@ pub enum TableError {
     /// Files that cannot be merged as their table says.
     #[error(transparent)]
     Merge(#[from] MergeError),
+    /// A bucket could not be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// A value or type is refused.
     #[error(transparent)]
     Type(#[from] TypeError),
@@ -100,8 +129,11 @@ impl TableError {
             | Self::SchemaNotFound { .. }
             | Self::SnapshotNotFound { .. }
             | Self::NoSnapshot { .. }
+            | Self::PositionExpired { .. }
             | Self::CommittedFileMissing { .. } => ErrorKind::NotFound,
-            Self::NoSnapshotAtTime { .. } => ErrorKind::Invalid,
+            Self::NoSnapshotAtTime { .. }
+            | Self::PositionAhead { .. }
+            | Self::PositionText { .. } => ErrorKind::Invalid,
             Self::Damaged { .. } | Self::StatisticsDamaged { .. } => ErrorKind::Corrupt,
             Self::FileConflict { .. } | Self::RetriesExhausted { .. } => ErrorKind::Conflict,
             Self::CommitTimeout { .. } => ErrorKind::Unavailable,
@@ -109,6 +141,7 @@ impl TableError {
             Self::Format(e) => e.kind(),
             Self::Io(e) => e.kind(),
             Self::Merge(e) => e.kind(),
+            Self::Store(e) => e.kind(),
             Self::Type(e) => e.kind(),
         }
     }

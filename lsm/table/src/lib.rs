@@ -4,7 +4,7 @@
 //! - [`SchemaStore`] reads schemas, creates a table and alters it.
 //! - [`TableCommit`] turns [`CommitMessage`](tidewater_store::CommitMessage)s into snapshots, each exactly once among any number of writers.
 //!
-//! - [`ScanBuilder`] plans and reads one snapshot.
+//! - [`ScanBuilder`] plans and reads one snapshot, [`StreamScan`] follows the table from snapshot to snapshot.
 //!
 //! [`TableLog`] opens the histories over one folder.
 
@@ -13,6 +13,7 @@ mod error;
 mod scan;
 mod schema_store;
 mod snapshot_log;
+mod stream;
 mod table_log;
 #[cfg(test)]
 mod tests;
@@ -21,7 +22,10 @@ pub use commit::{
     CommitOutcome, Committable, CommittedSnapshot, FileSnapshotCommit, SnapshotCommit, TableCommit,
 };
 pub use error::{Result, TableError};
-pub use scan::{DataSplit, ScanBuilder, ScanPlan, ScanPlanner};
+pub use scan::{DataSplit, RowStream, ScanBuilder, ScanPlan, ScanPlanner};
 pub use schema_store::SchemaStore;
 pub use snapshot_log::SnapshotLog;
+pub use stream::{
+    ChangeStream, StreamMode, StreamOptions, StreamPlan, StreamPlanKind, StreamPosition, StreamScan,
+};
 pub use table_log::TableLog;

@@ -11,9 +11,15 @@ mod filter;
 mod manifests;
 mod planner;
 mod prune;
+mod rows;
 mod splits;
 mod travel;
 
 pub use builder::ScanBuilder;
 pub use planner::{ScanPlan, ScanPlanner};
+pub use rows::RowStream;
 pub use splits::DataSplit;
+
+pub(crate) use manifests::ManifestKind;
+pub(crate) use rows::RowRequest;
+pub(crate) use splits::SplitPurpose;

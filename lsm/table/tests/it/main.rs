@@ -2,3 +2,4 @@
 
 mod golden;
 mod plan;
+mod stream;
