@@ -106,6 +106,31 @@ pub enum TableError {
     /// A compaction that would miss rows of its own writer.
     #[error("commit the rows before compacting this table: it has no buckets, or is write-only")]
     UncommittedRows,
+    /// A stream's next snapshot has expired.
+    #[error(
+        "the snapshot with id {next} has expired, the earliest available one of the table at {location} is {earliest}; read the table in full again, and expire snapshots later"
+    )]
+    PositionExpired {
+        location: String,
+        next: i64,
+        earliest: i64,
+    },
+    /// A stream waits for a snapshot that cannot come next.
+    #[error(
+        "the next expected snapshot {next} is too big: the latest one of the table at {location} is {latest}; the table may have been rolled back or made anew"
+    )]
+    PositionAhead {
+        location: String,
+        next: i64,
+        latest: i64,
+    },
+    /// A text that is no position of a stream.
+    #[error("not a position of a stream: {text}")]
+    PositionText {
+        text: String,
+        #[source]
+        source: serde_json::Error,
+    },
     /// What cannot happen.
     #[error("internal error: {what}")]
     Bug { what: &'static str },
@@ -145,8 +170,11 @@ impl TableError {
             | Self::SchemaNotFound { .. }
             | Self::SnapshotNotFound { .. }
             | Self::NoSnapshot { .. }
+            | Self::PositionExpired { .. }
             | Self::CommittedFileMissing { .. } => ErrorKind::NotFound,
             Self::NoSnapshotAtTime { .. }
+            | Self::PositionAhead { .. }
+            | Self::PositionText { .. }
             | Self::NoColumn { .. }
             | Self::BadRowKind { .. }
             | Self::KindCount { .. }

@@ -1,18 +1,20 @@
-//! One table: the log of its snapshots, the store of its schemas, and commits.
+//! One table: read at a snapshot, followed from one, written, committed and altered.
 //!
-//! - [`SnapshotLog`] finds and reads snapshots, also by time.
-//! - [`SchemaStore`] reads schemas, creates a table and alters it.
-//! - [`TableCommit`] turns [`CommitMessage`](tidewater_store::CommitMessage)s into snapshots, each exactly once among any number of writers.
+//! ```text
+//!  write   Table::new_write -> TableWrite -> CommitMessage -> TableCommit -> snapshot
+//!  read    Table::new_scan  -> ScanBuilder -> RowStream
+//!  follow  Table::new_stream -> StreamScan -> StreamPlan -> ChangeStream
+//! ```
 //!
-//! - [`ScanBuilder`] plans and reads one snapshot.
-//!
-//! [`TableLog`] opens the histories over one folder.
+//! [`TableLog`] holds the histories below: [`SnapshotLog`] finds snapshots, [`SchemaStore`] schemas. [`TableCommit`] makes each snapshot
+//! exactly once among any number of writers.
 
 mod commit;
 mod error;
 mod scan;
 mod schema_store;
 mod snapshot_log;
+mod stream;
 mod table;
 mod table_log;
 #[cfg(test)]
@@ -23,9 +25,12 @@ pub use commit::{
     CommitOutcome, Committable, CommittedSnapshot, FileSnapshotCommit, SnapshotCommit, TableCommit,
 };
 pub use error::{Result, TableError};
-pub use scan::{DataSplit, ScanBuilder, ScanPlan, ScanPlanner};
+pub use scan::{DataSplit, RowStream, ScanBuilder, ScanPlan, ScanPlanner};
 pub use schema_store::SchemaStore;
 pub use snapshot_log::SnapshotLog;
+pub use stream::{
+    ChangeStream, StreamMode, StreamOptions, StreamPlan, StreamPlanKind, StreamPosition, StreamScan,
+};
 pub use table::{CommitOptions, Table, TableEnv};
 pub use table_log::TableLog;
 pub use write::{TableWrite, WriteOptions};

@@ -10,6 +10,8 @@ use tidewater_io::{CpuPool, Env, FileIo, MemoryBudget};
 
 use crate::commit::TableCommit;
 use crate::error::Result;
+use crate::scan::ScanBuilder;
+use crate::stream::{StreamOptions, StreamScan};
 use crate::table_log::TableLog;
 use crate::write::{TableWrite, WriteOptions};
 
@@ -146,6 +148,19 @@ impl Table {
     pub async fn alter(&self, changes: &[SchemaChange]) -> Result<Arc<TableSchema>> {
         let has_snapshots = self.latest_snapshot().await?.is_some();
         self.log.schemas().alter(changes, has_snapshots).await
+    }
+
+    /// A read of the state: everything, until columns, a filter or a snapshot are asked for.
+    pub fn new_scan(&self) -> ScanBuilder {
+        ScanBuilder::new(self.log.clone(), self.files.clone())
+    }
+
+    /// A stream of changes.
+    ///
+    /// # Errors
+    /// Tables and options that this build cannot follow, columns that are not there.
+    pub fn new_stream(&self, options: StreamOptions) -> Result<StreamScan> {
+        StreamScan::new(self.log.clone(), self.files.clone(), options)
     }
 
     /// A writer of rows.

@@ -9,7 +9,10 @@ pub fn format_float(value: f32) -> String {
         value.is_infinite(),
         value.is_sign_negative(),
         value == 0.0,
-        || format!("{:e}", value.abs()),
+        |one_more| match one_more {
+            false => format!("{:e}", value.abs()),
+            true => format!("{:.1e}", value.abs()),
+        },
     )
 }
 
@@ -20,7 +23,10 @@ pub fn format_double(value: f64) -> String {
         value.is_infinite(),
         value.is_sign_negative(),
         value == 0.0,
-        || format!("{:e}", value.abs()),
+        |one_more| match one_more {
+            false => format!("{:e}", value.abs()),
+            true => format!("{:.1e}", value.abs()),
+        },
     )
 }
 
@@ -29,7 +35,7 @@ fn java_form(
     infinite: bool,
     negative: bool,
     zero: bool,
-    scientific: impl FnOnce() -> String,
+    scientific: impl Fn(bool) -> String,
 ) -> String {
     if nan {
         return "NaN".to_owned();
@@ -47,7 +53,12 @@ fn java_form(
         return text;
     }
     // "d.ddde-x": the shortest digits and the power of ten of the first.
-    let scientific = scientific();
+    let shortest = scientific(false);
+    // Java writes two digits at least, and of two the nearest: 4.9E-324, not 5.0E-324.
+    let scientific = match scientific(true) {
+        nearest if !shortest.contains('.') && !nearest.contains(".0") => nearest,
+        _ => shortest,
+    };
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let digits: String = mantissa.chars().filter(|c| *c != '.').collect();
     let exponent: i32 = exponent.parse().unwrap_or(0);

@@ -38,6 +38,10 @@ fn floats_are_written_as_java_writes_them() {
     assert_eq!(format_float(0.1), "0.1");
     assert_eq!(format_float(3.402_823_5e38), "3.4028235E38");
     assert_eq!(format_float(100.0), "100.0");
+    // Two digits at least, the nearest ones.
+    assert_eq!(format_float(f32::from_bits(1)), "1.4E-45");
+    assert_eq!(format_double(f64::from_bits(1)), "4.9E-324");
+    assert_eq!(format_double(0.001), "0.001");
 }
 
 #[test]

@@ -17,6 +17,8 @@ mod merge_stream;
 mod output;
 mod pieces;
 mod section;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;

@@ -5,6 +5,8 @@ use tidewater_types::{Predicate, RowType, SnapshotId, TypeError};
 use tokio::sync::OnceCell;
 
 use super::planner::{ScanPlan, ScanPlanner};
+use super::rows::{RowRequest, RowStream};
+use super::splits::{DataSplit, SplitPurpose};
 use super::travel::{ReadAt, ReadPoint};
 use crate::error::Result;
 use crate::table_log::TableLog;
@@ -139,6 +141,67 @@ impl ScanBuilder {
             plan.limit(u64::try_from(limit).unwrap_or(u64::MAX));
         }
         Ok(plan)
+    }
+
+    /// Reads the rows, many splits at the same time, in no order. Needs a tokio runtime.
+    ///
+    /// # Errors
+    /// As [`ScanBuilder::plan`]; columns that are not there.
+    pub async fn read(&self) -> Result<RowStream> {
+        let plan = self.plan().await?;
+        let point = self.point().await?;
+        let projection = match &self.projection {
+            Some(columns) => point.schema.row_type().indices_of(columns)?,
+            None => (0..point.schema.fields.len()).collect(),
+        };
+        self.start(point, plan.splits, projection, self.with_kinds)
+            .await
+    }
+
+    /// The number of rows that [`ScanBuilder::read`] gives. Only splits whose files do not tell are read.
+    ///
+    /// # Errors
+    /// As [`ScanBuilder::read`].
+    pub async fn count(&self) -> Result<u64> {
+        let plan = self.plan().await?;
+        let most = self.limit.map_or(u64::MAX, |limit| limit as u64);
+        let mut count = 0_u64;
+        let mut to_read = Vec::new();
+        let tells = !plan.filters_rows();
+        for split in plan.splits {
+            match split.exact_row_count().filter(|_| tells) {
+                Some(rows) => count = count.saturating_add(rows),
+                None => to_read.push(split),
+            }
+        }
+        if to_read.is_empty() || count >= most {
+            return Ok(count.min(most));
+        }
+        let mut rows = self
+            .start(self.point().await?, to_read, Vec::new(), false)
+            .await?;
+        while let Some(batch) = rows.next_batch().await? {
+            count = count.saturating_add(batch.num_rows() as u64);
+        }
+        Ok(count.min(most))
+    }
+
+    async fn start(
+        &self,
+        point: &ReadPoint,
+        splits: Vec<DataSplit>,
+        projection: Vec<usize>,
+        kinds: bool,
+    ) -> Result<RowStream> {
+        let request = RowRequest {
+            schema: &point.schema,
+            projection,
+            filter: self.bound_filter(point)?,
+            kinds,
+            purpose: SplitPurpose::State,
+            limit: self.limit,
+        };
+        RowStream::start(&self.log, &self.context, splits, request).await
     }
 
     async fn point(&self) -> Result<&ReadPoint> {

@@ -11,6 +11,7 @@ mod filter;
 mod manifests;
 mod planner;
 mod prune;
+mod rows;
 mod splits;
 mod travel;
 
@@ -18,4 +19,9 @@ pub use builder::ScanBuilder;
 pub(crate) use filter::bucket_function;
 pub(crate) use planner::read_schemas;
 pub use planner::{ScanPlan, ScanPlanner};
+pub use rows::RowStream;
 pub use splits::DataSplit;
+
+pub(crate) use manifests::ManifestKind;
+pub(crate) use rows::RowRequest;
+pub(crate) use splits::SplitPurpose;

@@ -11,8 +11,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use tidewater_format::{
-    DataFileMeta, FileKind, ManifestEntry, PartitionValues, Snapshot, TablePaths, TableSchema,
-    live_entries,
+    DataFileMeta, FileKind, FormatError, ManifestEntry, PartitionValues, Snapshot, TablePaths,
+    TableSchema, live_entries,
 };
 use tidewater_types::{BinaryRow, Bucket, Datum, Predicate, RowType, SchemaId, SnapshotId};
 
@@ -93,6 +93,25 @@ pub struct ScanPlanner {
     keep_statistics: bool,
 }
 
+/// Which entries are planned.
+#[derive(Debug, Clone, Copy)]
+enum Wanted {
+    /// Those of files that are there after all entries.
+    Live,
+    /// Those of this kind.
+    Kind(FileKind),
+}
+
+impl Wanted {
+    fn of(self, entries: Vec<Vec<ManifestEntry>>) -> Result<Vec<ManifestEntry>> {
+        let entries = entries.into_iter().flatten();
+        match self {
+            Self::Live => Ok(live_entries(entries).map_err(FormatError::from)?),
+            Self::Kind(kind) => Ok(entries.filter(|entry| entry.kind == kind).collect()),
+        }
+    }
+}
+
 /// What turns entries into splits.
 #[derive(Debug)]
 struct PlanRules {
@@ -146,8 +165,14 @@ impl ScanPlanner {
     /// [`TableError::SnapshotNotFound`](crate::TableError::SnapshotNotFound) if the snapshot expires meanwhile; manifests that are missing or damaged.
     pub async fn plan(&self, snapshot: &Snapshot) -> Result<ScanPlan> {
         let entries = self.entries(snapshot, ManifestKind::State).await?;
-        self.assemble(snapshot.id, entries, SplitPurpose::State)
-            .await
+        let splits = self
+            .assemble(snapshot.id, entries, Wanted::Live, SplitPurpose::State)
+            .await?;
+        Ok(ScanPlan {
+            snapshot: Some(snapshot.id),
+            splits,
+            filters_rows: self.rules.filter.rows.is_some(),
+        })
     }
 
     /// The splits with the rows that `snapshot` added: of its changelog, or of its delta.
@@ -155,10 +180,33 @@ impl ScanPlanner {
         &self,
         snapshot: &Snapshot,
         kind: ManifestKind,
-    ) -> Result<ScanPlan> {
+    ) -> Result<Vec<DataSplit>> {
         let entries = self.entries(snapshot, kind).await?;
-        self.assemble(snapshot.id, entries, SplitPurpose::Changes)
-            .await
+        self.assemble(
+            snapshot.id,
+            entries,
+            Wanted::Kind(FileKind::Add),
+            SplitPurpose::Changes,
+        )
+        .await
+    }
+
+    /// The states that `snapshot` took away, and those that it put in their place.
+    pub(crate) async fn plan_overwrite(
+        &self,
+        snapshot: &Snapshot,
+    ) -> Result<(Vec<DataSplit>, Vec<DataSplit>)> {
+        let entries = self.entries(snapshot, ManifestKind::Delta).await?;
+        let of = |kind, entries| {
+            self.assemble(
+                snapshot.id,
+                entries,
+                Wanted::Kind(kind),
+                SplitPurpose::State,
+            )
+        };
+        let removed = of(FileKind::Delete, entries.clone()).await?;
+        Ok((removed, of(FileKind::Add, entries).await?))
     }
 
     /// The live files of `snapshot` in the partitions and buckets that may hold rows of the condition.
@@ -185,24 +233,22 @@ impl ScanPlanner {
         &self,
         snapshot: SnapshotId,
         entries: Vec<Vec<ManifestEntry>>,
+        wanted: Wanted,
         purpose: SplitPurpose,
-    ) -> Result<ScanPlan> {
+    ) -> Result<Vec<DataSplit>> {
         let schemas = if self.rules.filter.rows.is_some() {
             self.schemas(&entries).await?
         } else {
             HashMap::new()
         };
         let rules = Arc::clone(&self.rules);
-        let splits = self
-            .log
+        self.log
             .cpu()
-            .run(move || rules.splits(snapshot, entries, &schemas, purpose))
-            .await??;
-        Ok(ScanPlan {
-            snapshot: Some(snapshot),
-            splits,
-            filters_rows: self.rules.filter.rows.is_some(),
-        })
+            .run(move || {
+                let entries = wanted.of(entries)?;
+                rules.splits(snapshot, entries, &schemas, purpose)
+            })
+            .await?
     }
 
     /// The schemas that the entries' files were written with.
@@ -235,19 +281,10 @@ impl PlanRules {
     fn splits(
         &self,
         snapshot: SnapshotId,
-        entries: Vec<Vec<ManifestEntry>>,
+        entries: Vec<ManifestEntry>,
         schemas: &HashMap<SchemaId, Arc<TableSchema>>,
         purpose: SplitPurpose,
     ) -> Result<Vec<DataSplit>> {
-        let entries = entries.into_iter().flatten();
-        let entries: Vec<ManifestEntry> = match purpose {
-            SplitPurpose::State => {
-                live_entries(entries).map_err(tidewater_format::FormatError::from)?
-            }
-            SplitPurpose::Changes => entries
-                .filter(|entry| entry.kind == FileKind::Add)
-                .collect(),
-        };
         let pruner = FilePruner::new(&self.filter, &self.schema, schemas);
         let mut buckets = by_bucket(entries, |file| !pruner.prunes() || pruner.keeps_file(file));
         if self.sort_partitions {

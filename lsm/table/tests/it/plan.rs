@@ -130,9 +130,17 @@ async fn plans_hold_the_files_that_java_lists() {
     assert!(compared > 20, "{compared}");
 }
 
+async fn rows(scan: &ScanBuilder) -> usize {
+    let (mut stream, mut rows) = (scan.read().await.unwrap(), 0);
+    while let Some(batch) = stream.next_batch().await.unwrap() {
+        rows += batch.num_rows();
+    }
+    rows
+}
+
 /// Where manifests tell how many rows there are, reading finds as many.
 #[tokio::test]
-async fn counts_from_manifests_are_those_of_the_rows_java_reads() {
+async fn counts_are_those_of_the_rows_java_reads() {
     let (_folders, tables) = tables();
     let (mut told, mut asked_for) = (0, 0);
     for table in &tables {
@@ -145,7 +153,24 @@ async fn counts_from_manifests_are_those_of_the_rows_java_reads() {
             if extra.iter().any(|extra| question.arg(extra).is_some()) {
                 continue;
             }
-            let plan = asked(&log, question).await.plan().await.unwrap();
+            let scan = asked(&log, question).await;
+            let plan = scan.plan().await.unwrap();
+            assert_eq!(
+                scan.count().await.unwrap(),
+                want.len() as u64,
+                "{} {} {:?}",
+                table.case,
+                table.name,
+                question.args
+            );
+            assert_eq!(
+                rows(&scan.clone().limit(3)).await,
+                want.len().min(3),
+                "{} {} {:?}",
+                table.case,
+                table.name,
+                question.args
+            );
             asked_for += 1;
             if let Some(count) = plan.exact_row_count() {
                 told += 1;
