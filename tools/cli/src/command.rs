@@ -3,6 +3,16 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::args::GlobalArgs;
+use crate::verbs::alter::AlterArgs;
+use crate::verbs::compact::CompactArgs;
+use crate::verbs::create::CreateArgs;
+use crate::verbs::describe::DescribeArgs;
+use crate::verbs::drop::DropArgs;
+use crate::verbs::plan::PlanArgs;
+use crate::verbs::read::ReadArgs;
+use crate::verbs::stream::StreamArgs;
+use crate::verbs::tables::TablesArgs;
+use crate::verbs::write::WriteArgs;
 
 /// Tables on files: write, read at any snapshot, follow, compact.
 ///
@@ -27,25 +37,25 @@ pub(crate) struct Command {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     /// Create a database and a table from a schema file
-    Create(Later),
+    Create(CreateArgs),
     /// Print the table's latest schema
-    Describe(Later),
+    Describe(DescribeArgs),
     /// Write rows from standard input, as JSON lines
-    Write(Later),
+    Write(WriteArgs),
     /// Read the rows of a snapshot
-    Read(Later),
+    Read(ReadArgs),
     /// Print the changes from one snapshot to another
-    Stream(Later),
+    Stream(StreamArgs),
     /// Print the splits and files that a read would take
-    Plan(Later),
+    Plan(PlanArgs),
     /// Merge the files of the table's buckets
-    Compact(Later),
+    Compact(CompactArgs),
     /// Change columns, types, comments or options
-    Alter(Later),
+    Alter(AlterArgs),
     /// List the tables of the warehouse
-    Tables(Later),
+    Tables(TablesArgs),
     /// Delete the table and its files
-    Drop(Later),
+    Drop(DropArgs),
     /// Re-read everything that snapshots reach and report what does not hold together
     Verify(Later),
     /// Print the name and version of this engine
@@ -101,16 +111,6 @@ impl Verb {
     /// The name of a verb that is not built yet.
     pub(crate) fn later(&self) -> Option<&'static str> {
         Some(match self {
-            Self::Create(_) => "create",
-            Self::Describe(_) => "describe",
-            Self::Write(_) => "write",
-            Self::Read(_) => "read",
-            Self::Stream(_) => "stream",
-            Self::Plan(_) => "plan",
-            Self::Compact(_) => "compact",
-            Self::Alter(_) => "alter",
-            Self::Tables(_) => "tables",
-            Self::Drop(_) => "drop",
             Self::Verify(_) => "verify",
             Self::Overwrite(_) => "overwrite",
             Self::Tag(_) => "tag",
@@ -125,7 +125,7 @@ impl Verb {
             Self::Analyze(_) => "analyze",
             Self::Consumer(_) => "consumer",
             Self::System(_) => "system",
-            Self::Version | Self::Options(_) => return None,
+            _ => return None,
         })
     }
 }

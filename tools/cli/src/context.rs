@@ -1,12 +1,19 @@
 //! What a running verb has at hand.
 
+use std::io::{BufRead, Write};
+
 use crate::args::GlobalArgs;
 use crate::console::Console;
-use crate::output::{Output, OutputMode};
+use crate::engine::Engine;
+use crate::output::{Output, OutputMode, Progress};
 
-/// The output of one call.
+/// Engine, input and output of one call.
 pub(crate) struct Context {
+    pub(crate) engine: Engine,
+    pub(crate) input: Box<dyn BufRead + Send>,
     pub(crate) output: Output,
+    /// Columns of the terminal that standard error is; progress is drawn there only.
+    pub(crate) progress_width: Option<usize>,
 }
 
 impl Context {
@@ -16,5 +23,14 @@ impl Context {
             Some(width) if !global.json => OutputMode::Table { width },
             _ => OutputMode::Lines,
         }
+    }
+
+    /// Progress of long work; drawn only if somebody watches.
+    pub(crate) fn progress(&self, verb: &'static str) -> Progress {
+        let terminal = self.progress_width.map(|width| {
+            let terminal: Box<dyn Write + Send> = Box::new(std::io::stderr());
+            (terminal, width)
+        });
+        Progress::start(self.engine.env().clone(), terminal, verb)
     }
 }

@@ -35,10 +35,14 @@ impl Engine {
         &self.env
     }
 
-    async fn catalog(&self, location: &WarehouseArgs) -> Result<FileSystemCatalog> {
+    fn catalog(&self, location: &WarehouseArgs) -> Result<FileSystemCatalog> {
         let options = pairs(&location.catalog_options);
         let table_env = TableEnv::new(self.env.clone(), self.cpu.clone(), self.memory.clone());
-        Ok(FileSystemCatalog::open_with(&location.warehouse, &options, table_env).await?)
+        Ok(FileSystemCatalog::open(
+            &location.warehouse,
+            &options,
+            table_env,
+        )?)
     }
 
     /// Opens a table, with the options of the call on top of its own.
@@ -48,8 +52,7 @@ impl Engine {
     pub(crate) async fn table(&self, args: &TableArgs) -> Result<Table> {
         args.refuse_later_features()?;
         let table = self
-            .catalog(&args.location)
-            .await?
+            .catalog(&args.location)?
             .get_table(&identifier(args))
             .await?;
         let options = args.dynamic_options();
@@ -70,12 +73,12 @@ impl Engine {
         definition: SchemaDefinition,
         if_not_exists: bool,
     ) -> Result<Arc<TableSchema>> {
-        let catalog = self.catalog(&args.location).await?;
+        let catalog = self.catalog(&args.location)?;
         catalog.create_database(&args.table.database, true).await?;
-        catalog
+        let table = catalog
             .create_table(&identifier(args), definition, if_not_exists)
             .await?;
-        self.latest_schema(args).await
+        Ok(Arc::clone(table.schema()))
     }
 
     /// The schema of the newest schema file.
@@ -83,7 +86,7 @@ impl Engine {
     /// # Errors
     /// When there is no such table.
     pub(crate) async fn latest_schema(&self, args: &TableArgs) -> Result<Arc<TableSchema>> {
-        let catalog = self.catalog(&args.location).await?;
+        let catalog = self.catalog(&args.location)?;
         Ok(catalog.load_schema(&identifier(args)).await?)
     }
 
@@ -96,7 +99,7 @@ impl Engine {
         args: &TableArgs,
         changes: &[SchemaChange],
     ) -> Result<Arc<TableSchema>> {
-        let catalog = self.catalog(&args.location).await?;
+        let catalog = self.catalog(&args.location)?;
         Ok(catalog.alter_table(&identifier(args), changes).await?)
     }
 
@@ -106,8 +109,7 @@ impl Engine {
     /// When there is no such table.
     pub(crate) async fn drop_table(&self, args: &TableArgs) -> Result<()> {
         Ok(self
-            .catalog(&args.location)
-            .await?
+            .catalog(&args.location)?
             .drop_table(&identifier(args), false)
             .await?)
     }
@@ -117,7 +119,7 @@ impl Engine {
     /// # Errors
     /// When the warehouse cannot be listed.
     pub(crate) async fn table_names(&self, location: &WarehouseArgs) -> Result<Vec<String>> {
-        let catalog = self.catalog(location).await?;
+        let catalog = self.catalog(location)?;
         let mut names = Vec::new();
         for database in catalog.list_databases().await? {
             for table in catalog.list_tables(&database).await? {

@@ -35,6 +35,18 @@ pub enum CliError {
     /// A type or value is refused.
     #[error(transparent)]
     Type(#[from] tidewater_types::TypeError),
+    /// A schema, option or file of the format is refused.
+    #[error(transparent)]
+    Format(#[from] tidewater_format::FormatError),
+    /// The table failed.
+    #[error(transparent)]
+    Table(#[from] tidewater_table::TableError),
+    /// A name, or the table behind it.
+    #[error(transparent)]
+    Catalog(#[from] tidewater_catalog::CatalogError),
+    /// The threads of this call cannot be started.
+    #[error("cannot start the threads of this call")]
+    Runtime(#[source] std::io::Error),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] tidewater_io::IoError),
@@ -79,6 +91,10 @@ impl CliError {
             Self::NotBuilt { .. } => ErrorKind::Unsupported,
             Self::Json(source) => source.kind(),
             Self::Type(source) => source.kind(),
+            Self::Format(source) => source.kind(),
+            Self::Table(source) => source.kind(),
+            Self::Catalog(source) => source.kind(),
+            Self::Runtime(_) => ErrorKind::Unavailable,
             Self::Store(source) => source.kind(),
             Self::Read { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
                 ErrorKind::NotFound

@@ -15,6 +15,7 @@ pub mod args;
 mod command;
 mod console;
 mod context;
+mod engine;
 mod error;
 pub mod json;
 pub mod output;
@@ -33,8 +34,12 @@ pub use self::error::{
 
 use self::command::Command;
 use self::context::Context;
+use self::engine::Engine;
 use self::error::Result;
 use self::output::Output;
+
+/// Threads that wait for storage and hand work out; computing has its own.
+const ASYNC_THREADS: usize = 2;
 
 /// Carries out one call; `arguments` begins with the program's name. The answer is the exit status.
 ///
@@ -65,19 +70,32 @@ where
     let mode = Context::mode_of(&command.global, &console);
     let human = console.errors_width.is_some() && !command.global.json;
     let Console {
-        output, mut errors, ..
+        input,
+        output,
+        mut errors,
+        errors_width,
+        ..
     } = console;
-    let output = Output::new(output, mode);
-    match carry_out(&command, output) {
+    let context = Context {
+        engine: Engine::new(&command.global),
+        input,
+        output: Output::new(output, mode),
+        progress_width: errors_width.filter(|_| human),
+    };
+    match carry_out(command, context) {
         Ok(status) => status,
         Err(error) if error.is_broken_pipe() => EXIT_DONE,
         Err(error) => report(&error, &mut *errors, human),
     }
 }
 
-fn carry_out(command: &Command, output: Output) -> Result<u8> {
-    let mut context = Context { output };
-    let outcome = verbs::run(&command.verb, &mut context);
+fn carry_out(command: Command, mut context: Context) -> Result<u8> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(ASYNC_THREADS)
+        .enable_all()
+        .build()
+        .map_err(CliError::Runtime)?;
+    let outcome = runtime.block_on(verbs::run(command.verb, &mut context));
     // What was printed before a failure stays printed.
     let flushed = context.output.flush();
     outcome.and_then(|status| flushed.map(|()| status))

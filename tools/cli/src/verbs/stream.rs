@@ -61,7 +61,6 @@ pub(crate) async fn run(args: StreamArgs, context: &mut Context) -> Result<u8> {
         mode,
         project: Some(query.columns.clone()),
         filter: query.filter.clone(),
-        ..StreamOptions::default()
     };
     let mut stream = table.new_stream(options)?;
     let mut printer =

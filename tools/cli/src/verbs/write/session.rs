@@ -68,16 +68,8 @@ pub(crate) struct WriteSession {
 impl WriteSession {
     /// Opens a writer that goes on behind what `user` has committed.
     pub(crate) async fn open(table: Table, user: String) -> Result<Self> {
-        let write = table
-            .new_write(WriteOptions {
-                user: user.clone(),
-                ..WriteOptions::default()
-            })
-            .await?;
-        let commit = table.new_commit(CommitOptions {
-            user: user.clone(),
-            ..CommitOptions::default()
-        })?;
+        let write = table.new_write(WriteOptions::default()).await?;
+        let commit = table.new_commit(CommitOptions { user: user.clone() })?;
         let decoder = RowDecoder::new(&table.schema().row_type())?;
         let last = commit.last_identifier().await?.unwrap_or(0);
         let last_identifier = if last == i64::MAX { 0 } else { last };
