@@ -5,6 +5,7 @@
 //! - [`TableCommit`] turns [`CommitMessage`](tidewater_store::CommitMessage)s into snapshots, each exactly once among any number of writers.
 //!
 //! - [`ScanBuilder`] plans and reads one snapshot, [`StreamScan`] follows the table from snapshot to snapshot.
+//! - [`verify`] reads everything again and tells what does not hold.
 //!
 //! [`TableLog`] opens the histories over one folder.
 
@@ -17,6 +18,7 @@ mod stream;
 mod table_log;
 #[cfg(test)]
 mod tests;
+mod verify;
 
 pub use commit::{
     CommitOutcome, Committable, CommittedSnapshot, FileSnapshotCommit, SnapshotCommit, TableCommit,
@@ -29,3 +31,4 @@ pub use stream::{
     ChangeStream, StreamMode, StreamOptions, StreamPlan, StreamPlanKind, StreamPosition, StreamScan,
 };
 pub use table_log::TableLog;
+pub use verify::{Fault, VerifyOptions, VerifyReport, verify};

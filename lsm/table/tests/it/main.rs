@@ -1,5 +1,14 @@
 //! Tables that Java Paimon wrote, planned, followed and verified through this crate's front door.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "the whole program is a test"
+)]
+
 mod golden;
 mod plan;
 mod stream;
+mod verify;
