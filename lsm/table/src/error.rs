@@ -1,5 +1,6 @@
 //! What can go wrong with a table, and what its caller can do about it.
 
+use tidewater_files::FilesError;
 use tidewater_format::FormatError;
 use tidewater_io::IoError;
 use tidewater_merge::MergeError;
@@ -143,6 +144,9 @@ pub enum TableError {
     /// Files that cannot be merged as their table says.
     #[error(transparent)]
     Merge(#[from] MergeError),
+    /// A data file could not be read.
+    #[error(transparent)]
+    Files(#[from] FilesError),
     /// A bucket could not be written, compacted or read.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -190,6 +194,7 @@ impl TableError {
             Self::Format(e) => e.kind(),
             Self::Io(e) => e.kind(),
             Self::Merge(e) => e.kind(),
+            Self::Files(e) => e.kind(),
             Self::Store(e) => e.kind(),
             Self::Type(e) => e.kind(),
         }

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! [`TableLog`] holds the histories below: [`SnapshotLog`] finds snapshots, [`SchemaStore`] schemas. [`TableCommit`] makes each snapshot
-//! exactly once among any number of writers.
+//! exactly once among any number of writers. [`verify()`] reads everything again.
 
 mod commit;
 mod error;
@@ -19,6 +19,7 @@ mod table;
 mod table_log;
 #[cfg(test)]
 mod tests;
+mod verify;
 mod write;
 
 pub use commit::{
@@ -33,4 +34,5 @@ pub use stream::{
 };
 pub use table::{CommitOptions, Table, TableEnv};
 pub use table_log::TableLog;
+pub use verify::{Fault, VerifyOptions, VerifyReport, verify};
 pub use write::{TableWrite, WriteOptions};

@@ -22,6 +22,7 @@ pub use planner::{ScanPlan, ScanPlanner};
 pub use rows::RowStream;
 pub use splits::DataSplit;
 
+pub(crate) use filter::bucket_function;
 pub(crate) use manifests::ManifestKind;
 pub(crate) use rows::RowRequest;
 pub(crate) use splits::SplitPurpose;

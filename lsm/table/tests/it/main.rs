@@ -7,6 +7,15 @@
     reason = "the whole program is a test"
 )]
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "the whole program is a test"
+)]
+
 mod golden;
 mod plan;
 mod stream;
+mod verify;

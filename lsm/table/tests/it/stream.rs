@@ -5,8 +5,11 @@ use std::collections::BTreeMap;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int8Type;
 use tidewater_files::FilesContext;
-use tidewater_format::VALUE_KIND_COLUMN;
-use tidewater_table::{StreamMode, StreamOptions, StreamScan, TableLog};
+use tidewater_format::{SchemaDefinition, VALUE_KIND_COLUMN};
+use tidewater_io::{CpuPool, FileIo};
+use tidewater_table::{
+    StreamMode, StreamOptions, StreamPosition, StreamScan, TableError, TableLog,
+};
 use tidewater_types::{RowKind, SnapshotId};
 
 use crate::golden::tables;
@@ -92,5 +95,78 @@ async fn a_stream_that_is_restored_after_each_plan_shows_the_same() {
             assert_eq!(got, wanted);
             assert!(!got.is_empty());
         }
+    }
+}
+
+#[tokio::test]
+async fn positions_that_cannot_be_followed_are_told() {
+    let (_folders, tables) = tables();
+    let held = tables
+        .iter()
+        .find(|table| table.case == "pk-dedup-compacted")
+        .unwrap();
+    let log = held.open().await;
+    let (earliest, latest) = log.snapshots().range().await.unwrap().unwrap();
+    // Nothing new is no error, however often it is asked.
+    let mut at_end = stream(&log, StreamMode::Latest);
+    for _ in 0..40 {
+        assert!(at_end.plan_next().await.unwrap().is_none());
+    }
+    assert_eq!(
+        at_end.position().next_snapshot,
+        Some(SnapshotId(latest.0 + 1))
+    );
+    // Too far ahead is one after some tries.
+    let mut ahead = stream(&log, StreamMode::Latest);
+    ahead.restore(StreamPosition {
+        next_snapshot: Some(SnapshotId(latest.0 + 2)),
+    });
+    let mut tries = 0;
+    let error = loop {
+        tries += 1;
+        match ahead.plan_next().await {
+            Ok(None) => {}
+            Ok(Some(plan)) => panic!("{plan:?}"),
+            Err(e) => break e,
+        }
+    };
+    assert!(matches!(error, TableError::PositionAhead { .. }), "{error}");
+    assert_eq!(tries, 16);
+    // An expired one at once, with what is there.
+    std::fs::remove_file(log.paths().snapshot(earliest)).unwrap();
+    let mut expired = stream(&log, StreamMode::Latest);
+    expired.restore(StreamPosition {
+        next_snapshot: Some(earliest),
+    });
+    let error = expired.plan_next().await.unwrap_err();
+    assert!(
+        matches!(error, TableError::PositionExpired { next, earliest: there, .. } if next == earliest.0 && there == earliest.0 + 1),
+        "{error}"
+    );
+    // Starting there means the earliest.
+    let mut from = stream(&log, StreamMode::FromSnapshot(earliest));
+    assert!(from.plan_next().await.unwrap().unwrap().snapshot > earliest);
+}
+
+#[tokio::test]
+async fn a_stream_waits_for_the_first_snapshot_of_an_empty_table() {
+    let definition = serde_json::json!({
+        "fields": [{"name": "k", "type": "INT NOT NULL"}, {"name": "v", "type": "STRING"}],
+        "primaryKeys": ["k"], "partitionKeys": [], "options": {"bucket": "1"},
+    });
+    let definition = SchemaDefinition::from_json(definition.to_string().as_bytes()).unwrap();
+    let log = TableLog::create(FileIo::memory(), CpuPool::inline(), "/t", definition)
+        .await
+        .unwrap()
+        .unwrap();
+    for mode in [
+        StreamMode::LatestFull,
+        StreamMode::Latest,
+        StreamMode::FromSnapshot(SnapshotId(1)),
+        StreamMode::FromTimestamp(0),
+    ] {
+        let mut stream = stream(&log, mode);
+        assert!(stream.plan_next().await.unwrap().is_none());
+        assert_eq!(stream.position(), StreamPosition::default());
     }
 }
