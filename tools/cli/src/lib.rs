@@ -16,7 +16,9 @@ mod command;
 mod console;
 mod context;
 mod error;
+pub mod export;
 pub mod json;
+pub mod load;
 pub mod output;
 mod verbs;
 
