@@ -68,6 +68,12 @@ pub enum CliError {
     /// A line of input failed; the source says why.
     #[error("line {line}")]
     AtLine { line: u64, source: Box<CliError> },
+    /// Rows cannot be loaded, or no table made for them.
+    #[error(transparent)]
+    Load(#[from] crate::load::LoadError),
+    /// Rows cannot be exported.
+    #[error(transparent)]
+    Export(crate::export::ExportError),
 }
 
 /// A result whose error is [`CliError`].
@@ -102,6 +108,8 @@ impl CliError {
             Self::Read { .. } | Self::Output(_) => ErrorKind::Unavailable,
             Self::Arrow(_) => ErrorKind::Internal,
             Self::AtLine { source, .. } => source.kind(),
+            Self::Load(source) => source.kind(),
+            Self::Export(source) => source.kind(),
         }
     }
 

@@ -17,7 +17,9 @@ mod console;
 mod context;
 mod engine;
 mod error;
+pub mod export;
 pub mod json;
+pub mod load;
 pub mod output;
 mod verbs;
 

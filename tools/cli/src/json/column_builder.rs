@@ -480,6 +480,8 @@ pub(super) struct Members {
     by_name: HashMap<String, usize>,
     pub(super) columns: Vec<ColumnBuilder>,
     rows: usize,
+    /// Whether members that are no column are passed over.
+    pub(super) ignores_unknown: bool,
 }
 
 impl Members {
@@ -493,6 +495,7 @@ impl Members {
                 .map(|field| ColumnBuilder::new(&field.data_type))
                 .collect::<Result<_, _>>()?,
             rows: 0,
+            ignores_unknown: false,
         })
     }
 
@@ -514,6 +517,10 @@ impl Members {
             };
             let column = index.and_then(|index| self.columns.get_mut(index));
             let Some(column) = column else {
+                if self.ignores_unknown {
+                    scanner.skip()?;
+                    continue;
+                }
                 return Err(Fault::Name {
                     what: "no such column:",
                     name: name.into_owned(),

@@ -67,6 +67,13 @@ impl RowDecoder {
         })
     }
 
+    /// Passes over members that are no column, instead of refusing their line.
+    #[must_use]
+    pub fn ignoring_unknown_members(mut self, ignores: bool) -> Self {
+        self.members.ignores_unknown = ignores;
+        self
+    }
+
     /// Rows held.
     pub fn rows(&self) -> usize {
         self.kinds.len()

@@ -28,4 +28,4 @@ pub use self::encoder::{BoundRows, RowEncoder};
 pub use self::error::JsonError;
 pub use self::escape::write_string;
 pub use self::lines::Lines;
-pub use self::value::{datum_from_json, datums_to_json_row};
+pub use self::value::{JsonColumn, datum_from_json, datums_to_json_row};

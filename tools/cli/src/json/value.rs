@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::{RecordBatch, RecordBatchOptions};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use tidewater_types::{
     DataField, DataType, Datum, RowType, arrow_types::to_arrow_schema, datums_to_array,
 };
@@ -62,4 +62,60 @@ pub fn datums_to_json_row(fields: &[DataField], values: &[Datum]) -> Result<Stri
     let mut out = Vec::new();
     encoder.bind(&batch)?.write_row(0, &mut out)?;
     Ok(String::from_utf8_lossy(&out).into_owned())
+}
+
+/// A column built from the JSON text of each value, as CSV files carry nested ones.
+#[derive(Debug)]
+pub struct JsonColumn {
+    data_type: DataType,
+    column: ColumnBuilder,
+    /// Reads each text first: a text that fails half way leaves its parts behind, and must not do so in `column`.
+    probe: ColumnBuilder,
+}
+
+impl JsonColumn {
+    /// An empty column.
+    ///
+    /// # Errors
+    /// [`JsonError::Type`] if the type cannot be held in memory.
+    pub fn new(data_type: &DataType) -> Result<Self, JsonError> {
+        Ok(Self {
+            data_type: data_type.clone(),
+            column: ColumnBuilder::new(data_type)?,
+            probe: ColumnBuilder::new(data_type)?,
+        })
+    }
+
+    /// Appends a null.
+    pub fn push_null(&mut self) {
+        self.column.null();
+    }
+
+    /// Appends the value that `text` spells; after an error the column is as it was.
+    ///
+    /// # Errors
+    /// As those of a line, under the number 1.
+    pub fn push(&mut self, text: &str) -> Result<(), JsonError> {
+        let read = |column: &mut ColumnBuilder| {
+            let mut scanner = Scanner::new(text);
+            column.value(&mut scanner, false)?;
+            scanner.end()
+        };
+        match read(&mut self.probe).and_then(|()| read(&mut self.column)) {
+            Ok(()) => Ok(()),
+            Err(fault) => {
+                self.probe = ColumnBuilder::new(&self.data_type)?;
+                Err(fault.at_line(1, text))
+            }
+        }
+    }
+
+    /// The column; empty again.
+    ///
+    /// # Errors
+    /// [`JsonError::Arrow`] if Arrow refuses the parts.
+    pub fn finish(&mut self) -> Result<ArrayRef, JsonError> {
+        self.probe = ColumnBuilder::new(&self.data_type)?;
+        self.column.finish()
+    }
 }
