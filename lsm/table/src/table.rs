@@ -13,6 +13,7 @@ use crate::error::Result;
 use crate::scan::ScanBuilder;
 use crate::stream::{StreamOptions, StreamScan};
 use crate::table_log::TableLog;
+use crate::verify::{VerifyOptions, VerifyReport, verify};
 use crate::write::{TableWrite, WriteOptions};
 
 /// Clock, threads and memory that tables of one process share. Cheap to clone.
@@ -161,6 +162,14 @@ impl Table {
     /// Tables and options that this build cannot follow, columns that are not there.
     pub fn new_stream(&self, options: StreamOptions) -> Result<StreamScan> {
         StreamScan::new(self.log.clone(), self.files.clone(), options)
+    }
+
+    /// Reads everything again that snapshots reach, and tells what does not hold together.
+    ///
+    /// # Errors
+    /// A store that does not answer; formats and features that this build does not have.
+    pub async fn verify(&self, options: VerifyOptions) -> Result<VerifyReport> {
+        verify(&self.log, &self.files, options).await
     }
 
     /// A writer of rows.

@@ -12,6 +12,7 @@ use crate::verbs::plan::PlanArgs;
 use crate::verbs::read::ReadArgs;
 use crate::verbs::stream::StreamArgs;
 use crate::verbs::tables::TablesArgs;
+use crate::verbs::verify::VerifyArgs;
 use crate::verbs::write::WriteArgs;
 
 /// Tables on files: write, read at any snapshot, follow, compact.
@@ -57,7 +58,7 @@ pub(crate) enum Verb {
     /// Delete the table and its files
     Drop(DropArgs),
     /// Re-read everything that snapshots reach and report what does not hold together
-    Verify(Later),
+    Verify(VerifyArgs),
     /// Print the name and version of this engine
     Version,
     /// List every option: of tables, of their columns, of access to stores
@@ -111,7 +112,6 @@ impl Verb {
     /// The name of a verb that is not built yet.
     pub(crate) fn later(&self) -> Option<&'static str> {
         Some(match self {
-            Self::Verify(_) => "verify",
             Self::Overwrite(_) => "overwrite",
             Self::Tag(_) => "tag",
             Self::Branch(_) => "branch",

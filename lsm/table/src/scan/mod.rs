@@ -16,7 +16,6 @@ mod splits;
 mod travel;
 
 pub use builder::ScanBuilder;
-pub(crate) use filter::bucket_function;
 pub(crate) use planner::read_schemas;
 pub use planner::{ScanPlan, ScanPlanner};
 pub use rows::RowStream;

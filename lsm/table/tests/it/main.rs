@@ -6,7 +6,6 @@
     clippy::indexing_slicing,
     reason = "the whole program is a test"
 )]
-
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

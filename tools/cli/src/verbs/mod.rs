@@ -11,6 +11,7 @@ pub(crate) mod query;
 pub(crate) mod read;
 pub(crate) mod stream;
 pub(crate) mod tables;
+pub(crate) mod verify;
 pub(crate) mod version;
 pub(crate) mod write;
 
@@ -33,6 +34,7 @@ pub(crate) async fn run(verb: Verb, context: &mut Context) -> Result<u8> {
         Verb::Compact(args) => compact::run(args, context).await,
         Verb::Alter(args) => alter::run(args, context).await,
         Verb::Tables(args) => tables::run(args, context).await,
+        Verb::Verify(args) => verify::run(args, context).await,
         Verb::Drop(args) => drop::run(args, context).await,
         Verb::Options(args) => options::run(&args, context),
         _ => version::run(context),

@@ -11,3 +11,4 @@
 
 mod call;
 mod console;
+mod golden;
