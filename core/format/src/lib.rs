@@ -56,7 +56,7 @@ pub use paths::{TablePaths, data_file_path, extra_file_path, temporary_name};
 pub use schema::{
     BucketMode, ColumnPosition, KEY_FIELD_PREFIX, LEVEL_COLUMN, ROW_ID_COLUMN, ROW_KIND_COLUMN,
     SCHEMA_VERSION, SEQUENCE_NUMBER_COLUMN, SYSTEM_FIELD_ID_START, SchemaChange, SchemaDefinition,
-    SchemaWarning, TableSchema, VALUE_KIND_COLUMN, is_system_column, key_column_id,
+    SchemaWarning, TableSchema, VALUE_KIND_COLUMN, default_value, is_system_column, key_column_id,
     key_column_name, level_field, row_id_field, sequence_number_field, value_kind_field,
 };
 pub use snapshot::{

@@ -48,6 +48,20 @@ pub enum StoreError {
     /// A data file that is not Parquet.
     #[error("data file {file} is not in the Parquet format, reading others is not supported")]
     FileFormat { file: String },
+    /// A writer that went on after an error.
+    #[error("this writer failed before: open a new one and write again what was not committed")]
+    WriterFailed,
+    /// A full compaction by a writer that must not compact.
+    #[error(
+        "this writer does not compact: the table is write-only or has no buckets; use the compact job"
+    )]
+    WriteOnly,
+    /// Sequence numbers that are used up.
+    #[error("the bucket has no sequence number left")]
+    SequenceExhausted,
+    /// A compaction that ended without an answer.
+    #[error("a compaction ended without an answer: {reason}")]
+    CompactionLost { reason: String },
     /// What cannot happen.
     #[error("internal error: {what}")]
     Bug { what: &'static str },
@@ -84,7 +98,13 @@ impl StoreError {
             Self::UnknownKind { .. } => ErrorKind::Corrupt,
             Self::UnknownSchema { .. } => ErrorKind::NotFound,
             Self::FileFormat { .. } => ErrorKind::Unsupported,
-            Self::DrainCancelled | Self::ReadCancelled | Self::Bug { .. } => ErrorKind::Internal,
+            Self::WriteOnly => ErrorKind::Invalid,
+            Self::DrainCancelled
+            | Self::ReadCancelled
+            | Self::WriterFailed
+            | Self::SequenceExhausted
+            | Self::CompactionLost { .. }
+            | Self::Bug { .. } => ErrorKind::Internal,
             Self::Files(e) => e.kind(),
             Self::Format(e) => e.kind(),
             Self::Io(e) => e.kind(),

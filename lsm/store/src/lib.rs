@@ -1,17 +1,24 @@
-//! One bucket of a table: rows in memory until they become files.
+//! One bucket: rows in, files out; files in, rows out.
 //!
-//! Built so far is the write buffer: [`WriteBuffer`] keeps batches as they come, spills sorted runs to the local disk when memory is
-//! short, and drains into batches in key order in the layout of data files ([`KeyValueLayout`]). A [`CommitMessage`] says what a bucket wants
-//! committed. A [`SplitReader`] reads files of a bucket as rows, merged where they overlap, and a [`MergeStream`] as files hold them. Bucket
-//! writers and compaction are not built yet.
+//! - **write:** [`BucketWriter`] buffers rows ([`WriteBuffer`]), flushes them to level 0 and keeps its tree in shape with compactions;
+//!   a [`CommitMessage`] says what it wants committed.
+//! - **read:** [`SplitReader`] streams the rows of some files of a bucket, merged where versions of a key may meet.
 
+mod bucket_writer;
 mod commit_message;
+mod compaction;
 mod error;
 mod key_value;
 mod split_reader;
+#[cfg(test)]
+mod testing;
 mod write_buffer;
 
+pub use bucket_writer::{
+    AppendWriter, BucketPlace, BucketWriter, KeyedWriter, SchemasById, WriterContext,
+};
 pub use commit_message::{CommitMessage, CompactIncrement, DataIncrement};
+pub use compaction::concat_files;
 pub use error::{Result, StoreError};
 pub use key_value::KeyValueLayout;
 pub use split_reader::{

@@ -69,6 +69,44 @@ pub enum TableError {
     /// A data file of a re-submitted commit is gone.
     #[error("cannot commit {identifier} again: its file {file} no longer exists")]
     CommittedFileMissing { identifier: i64, file: String },
+    /// A column that an option names and the table lacks.
+    #[error("the table has no column {column:?}, which {asked_by} names")]
+    NoColumn {
+        column: String,
+        asked_by: &'static str,
+    },
+    /// A row kind that is none.
+    #[error("row {row} of the batch: {column} is {found}, not a row kind (+I, -U, +U, -D)")]
+    BadRowKind {
+        column: String,
+        row: usize,
+        found: String,
+    },
+    /// Kinds that are not one per row.
+    #[error("{kinds} kinds were given for {rows} rows")]
+    KindCount { rows: usize, kinds: usize },
+    /// A row of kind -U or -D where rows can only be added.
+    #[error(
+        "an append table takes no rows of kind -U or -D; give the table a primary key, or set ignore-delete"
+    )]
+    RetractionInAppendTable,
+    /// A bucket that the table does not have.
+    #[error(
+        "there is no bucket {bucket}: the table has {buckets} (0 means that it has none to choose)"
+    )]
+    NoSuchBucket { bucket: i32, buckets: i32 },
+    /// A bucket written under another number of buckets.
+    #[error(
+        "bucket {bucket} was written when its partition had {written} buckets, now the table says {expected}; rewrite the partition, or set bucket back"
+    )]
+    BucketCount {
+        bucket: i32,
+        written: i32,
+        expected: i32,
+    },
+    /// A compaction that would miss rows of its own writer.
+    #[error("commit the rows before compacting this table: it has no buckets, or is write-only")]
+    UncommittedRows,
     /// A stream's next snapshot has expired.
     #[error(
         "the snapshot with id {next} has expired, the earliest available one of the table at {location} is {earliest}; read the table in full again, and expire snapshots later"
@@ -109,9 +147,12 @@ pub enum TableError {
     /// A data file could not be read.
     #[error(transparent)]
     Files(#[from] FilesError),
-    /// A bucket could not be read or written.
+    /// A bucket could not be written, compacted or read.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// Columns that do not go together.
+    #[error("columns do not fit together")]
+    Arrow(#[from] arrow_schema::ArrowError),
     /// A value or type is refused.
     #[error(transparent)]
     Type(#[from] TypeError),
@@ -137,7 +178,15 @@ impl TableError {
             | Self::CommittedFileMissing { .. } => ErrorKind::NotFound,
             Self::NoSnapshotAtTime { .. }
             | Self::PositionAhead { .. }
-            | Self::PositionText { .. } => ErrorKind::Invalid,
+            | Self::PositionText { .. }
+            | Self::NoColumn { .. }
+            | Self::BadRowKind { .. }
+            | Self::KindCount { .. }
+            | Self::RetractionInAppendTable
+            | Self::NoSuchBucket { .. }
+            | Self::UncommittedRows
+            | Self::Arrow(_) => ErrorKind::Invalid,
+            Self::BucketCount { .. } => ErrorKind::Conflict,
             Self::Damaged { .. } | Self::StatisticsDamaged { .. } => ErrorKind::Corrupt,
             Self::FileConflict { .. } | Self::RetriesExhausted { .. } => ErrorKind::Conflict,
             Self::CommitTimeout { .. } => ErrorKind::Unavailable,

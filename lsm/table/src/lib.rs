@@ -1,13 +1,14 @@
-//! One table: the log of its snapshots, the store of its schemas, and commits.
+//! One table: read at a snapshot, followed from one, written, committed and altered.
 //!
-//! - [`SnapshotLog`] finds and reads snapshots, also by time.
-//! - [`SchemaStore`] reads schemas, creates a table and alters it.
-//! - [`TableCommit`] turns [`CommitMessage`](tidewater_store::CommitMessage)s into snapshots, each exactly once among any number of writers.
+//! ```text
+//!  write   Table::new_write -> TableWrite -> CommitMessage -> TableCommit -> snapshot
+//!  read    Table::new_scan  -> ScanBuilder -> RowStream
+//!  follow  Table::new_stream -> StreamScan -> StreamPlan -> ChangeStream
+//!  check   Table::verify -> VerifyReport
+//! ```
 //!
-//! - [`ScanBuilder`] plans and reads one snapshot, [`StreamScan`] follows the table from snapshot to snapshot.
-//! - [`verify`] reads everything again and tells what does not hold.
-//!
-//! [`TableLog`] opens the histories over one folder.
+//! [`TableLog`] holds the histories below: [`SnapshotLog`] finds snapshots, [`SchemaStore`] schemas. [`TableCommit`] makes each snapshot
+//! exactly once among any number of writers.
 
 mod commit;
 mod error;
@@ -15,10 +16,12 @@ mod scan;
 mod schema_store;
 mod snapshot_log;
 mod stream;
+mod table;
 mod table_log;
 #[cfg(test)]
 mod tests;
 mod verify;
+mod write;
 
 pub use commit::{
     CommitOutcome, Committable, CommittedSnapshot, FileSnapshotCommit, SnapshotCommit, TableCommit,
@@ -30,5 +33,7 @@ pub use snapshot_log::SnapshotLog;
 pub use stream::{
     ChangeStream, StreamMode, StreamOptions, StreamPlan, StreamPlanKind, StreamPosition, StreamScan,
 };
+pub use table::{CommitOptions, Table, TableEnv};
 pub use table_log::TableLog;
 pub use verify::{Fault, VerifyOptions, VerifyReport, verify};
+pub use write::{TableWrite, WriteOptions};

@@ -9,7 +9,7 @@ use futures::future::try_join_all;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaData;
 use parquet::file::properties::WriterPropertiesPtr;
-use tidewater_io::FileSink;
+use tidewater_io::{CpuPool, FileSink};
 
 use super::encoder::{ColumnTask, ParquetEncoder};
 use super::file_schema::FileSchema;
@@ -93,7 +93,7 @@ impl ParquetFileWriter {
         let path = self.sink.path().to_owned();
         let mut encoder = self.encoder.take().ok_or_else(|| failed_before(&path))?;
         if encoder.rows_in_group() > 0 {
-            encoder = self.end_row_group(encoder).await?;
+            encoder = self.spread_row_group(encoder).await?;
         }
         let pieces = encoder.take_pieces();
         self.encoder = Some(encoder);
@@ -130,13 +130,12 @@ impl ParquetFileWriter {
             let tasks = encoder.take_tasks(arrays).map_err(encode_error)?;
             let encode = |mut task: ColumnTask| task.encode().map(|()| task);
             let weight = ColumnTask::input_bytes;
-            let tasks = self
-                .spread(tasks, weight, encode)
+            let tasks = spread(&self.context.cpu, self.format.jobs, tasks, weight, encode)
                 .await?
                 .map_err(encode_error)?;
             encoder.put_back(tasks, rows);
             if encoder.memory_bytes() >= self.format.row_group_bytes {
-                encoder = self.end_row_group(encoder).await?;
+                encoder = self.spread_row_group(encoder).await?;
                 pieces = encoder.take_pieces();
             }
         }
@@ -151,64 +150,24 @@ impl ParquetFileWriter {
         Ok(())
     }
 
-    /// Runs `work` on each task, on as many jobs as the format says; the answers keep the order.
-    async fn spread<T, W>(
-        &self,
-        tasks: Vec<ColumnTask>,
-        weight: fn(&ColumnTask) -> usize,
-        work: W,
-    ) -> Result<Result<Vec<T>, ParquetError>>
-    where
-        T: Send + 'static,
-        W: Fn(ColumnTask) -> Result<T, ParquetError> + Clone + Send + 'static,
-    {
-        let mut weighted: Vec<(usize, usize, ColumnTask)> = tasks
-            .into_iter()
-            .enumerate()
-            .map(|(index, task)| (weight(&task), index, task))
-            .collect();
-        weighted.sort_by_key(|(weight, index, _)| (std::cmp::Reverse(*weight), *index));
-        let mut shares: Vec<(usize, Vec<(usize, ColumnTask)>)> = Vec::new();
-        shares.resize_with(self.format.jobs, Default::default);
-        for (weight, index, task) in weighted {
-            if let Some((total, share)) = shares.iter_mut().min_by_key(|(total, _)| *total) {
-                *total += weight;
-                share.push((index, task));
-            }
-        }
-        let jobs = shares
-            .into_iter()
-            .filter(|(_, share)| !share.is_empty())
-            .map(|(_, share)| {
-                let work = work.clone();
-                self.context.cpu.run(move || {
-                    let done = share
-                        .into_iter()
-                        .map(|(index, task)| work(task).map(|done| (index, done)));
-                    done.collect::<Result<Vec<_>, ParquetError>>()
-                })
-            });
-        let done = try_join_all(jobs)
-            .await?
-            .into_iter()
-            .collect::<Result<Vec<_>, _>>();
-        Ok(done.map(|shares| {
-            let mut done: Vec<(usize, T)> = shares.into_iter().flatten().collect();
-            done.sort_by_key(|(index, _)| *index);
-            done.into_iter().map(|(_, done)| done).collect()
-        }))
-    }
-
-    async fn end_row_group(&self, mut encoder: ParquetEncoder) -> Result<ParquetEncoder> {
-        let path = self.sink.path();
-        let encode_error = |error: ParquetError| FilesError::encode(path, &error);
+    /// Ends the row group with its columns spread over jobs. Takes no shared borrow of itself across a wait: the sink is not `Sync`.
+    async fn spread_row_group(&mut self, mut encoder: ParquetEncoder) -> Result<ParquetEncoder> {
+        let encode_error = |path: &str, error: ParquetError| FilesError::encode(path, &error);
         let columns = encoder.take_columns();
-        let chunks = self
-            .spread(columns, ColumnTask::waiting_bytes, ColumnTask::close)
-            .await?
-            .map_err(encode_error)?;
+        let (cpu, jobs) = (self.context.cpu.clone(), self.format.jobs);
+        let chunks = spread(
+            &cpu,
+            jobs,
+            columns,
+            ColumnTask::waiting_bytes,
+            ColumnTask::close,
+        )
+        .await?
+        .map_err(|error| encode_error(self.sink.path(), error))?;
         let chunks: Vec<_> = chunks.into_iter().flatten().collect();
-        encoder.end_row_group(&chunks).map_err(encode_error)?;
+        encoder
+            .end_row_group(&chunks)
+            .map_err(|error| encode_error(self.sink.path(), error))?;
         Ok(encoder)
     }
 
@@ -217,7 +176,7 @@ impl ParquetFileWriter {
         let path = self.sink.path().to_owned();
         let mut encoder = self.encoder.take().ok_or_else(|| failed_before(&path))?;
         if self.format.jobs > 1 && encoder.rows_in_group() > 0 {
-            encoder = self.end_row_group(encoder).await?;
+            encoder = self.spread_row_group(encoder).await?;
         }
         let job = move || -> Result<_, ParquetError> {
             if encoder.rows_in_group() > 0 {
@@ -240,6 +199,55 @@ impl ParquetFileWriter {
     pub(crate) async fn abort(self) -> Result<()> {
         Ok(self.sink.abort().await?)
     }
+}
+
+/// Runs `work` on each task, on as many jobs as said; the answers keep the order.
+async fn spread<T, W>(
+    cpu: &CpuPool,
+    jobs: usize,
+    tasks: Vec<ColumnTask>,
+    weight: fn(&ColumnTask) -> usize,
+    work: W,
+) -> Result<Result<Vec<T>, ParquetError>>
+where
+    T: Send + 'static,
+    W: Fn(ColumnTask) -> Result<T, ParquetError> + Clone + Send + 'static,
+{
+    let mut weighted: Vec<(usize, usize, ColumnTask)> = tasks
+        .into_iter()
+        .enumerate()
+        .map(|(index, task)| (weight(&task), index, task))
+        .collect();
+    weighted.sort_by_key(|(weight, index, _)| (std::cmp::Reverse(*weight), *index));
+    let mut shares: Vec<(usize, Vec<(usize, ColumnTask)>)> = Vec::new();
+    shares.resize_with(jobs, Default::default);
+    for (weight, index, task) in weighted {
+        if let Some((total, share)) = shares.iter_mut().min_by_key(|(total, _)| *total) {
+            *total += weight;
+            share.push((index, task));
+        }
+    }
+    let running = shares
+        .into_iter()
+        .filter(|(_, share)| !share.is_empty())
+        .map(|(_, share)| {
+            let work = work.clone();
+            cpu.run(move || {
+                let done = share
+                    .into_iter()
+                    .map(|(index, task)| work(task).map(|done| (index, done)));
+                done.collect::<Result<Vec<_>, ParquetError>>()
+            })
+        });
+    let done = try_join_all(running)
+        .await?
+        .into_iter()
+        .collect::<Result<Vec<_>, _>>();
+    Ok(done.map(|shares| {
+        let mut done: Vec<(usize, T)> = shares.into_iter().flatten().collect();
+        done.sort_by_key(|(index, _)| *index);
+        done.into_iter().map(|(_, done)| done).collect()
+    }))
 }
 
 fn end_row_group(encoder: &mut ParquetEncoder) -> Result<(), ParquetError> {

@@ -34,6 +34,7 @@ pub use system_columns::{
     SYSTEM_FIELD_ID_START, VALUE_KIND_COLUMN, is_system_column, key_column_id, key_column_name,
     level_field, row_id_field, sequence_number_field, value_kind_field,
 };
+pub use validate::default_value;
 pub use warnings::SchemaWarning;
 
 use crate::error::{FormatError, Result};

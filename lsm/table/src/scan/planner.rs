@@ -209,6 +209,14 @@ impl ScanPlanner {
         Ok((removed, of(FileKind::Add, entries).await?))
     }
 
+    /// The live files of `snapshot` in the partitions and buckets that may hold rows of the condition.
+    pub(crate) async fn live(&self, snapshot: &Snapshot) -> Result<Vec<ManifestEntry>> {
+        let entries = self.entries(snapshot, ManifestKind::State).await?;
+        let fold = move || live_entries(entries.into_iter().flatten());
+        let live = self.log.cpu().run(fold).await?;
+        live.map_err(|error| tidewater_format::FormatError::from(error).into())
+    }
+
     async fn entries(
         &self,
         snapshot: &Snapshot,

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use tidewater_types::text::parse_datum;
-use tidewater_types::{DataField, DataType, TypeKind};
+use arrow_array::ArrayRef;
+use tidewater_types::cast::cast_array;
+use tidewater_types::{DataField, DataType, Datum, TypeError, TypeKind, datums_to_array};
 
 use super::super::{KEY_FIELD_PREFIX, TableSchema, is_system_column};
 use crate::error::{FormatError, Result};
@@ -96,23 +97,41 @@ fn check_inside(data_type: &DataType, path: &str) -> Result<()> {
 
 /// A default reads as a value of its column.
 pub(in crate::schema) fn check_default_value(path: &str, field: &DataField) -> Result<()> {
-    let Some(text) = &field.default_value else {
-        return Ok(());
-    };
-    if field.data_type.is_nested() || field.data_type.kind == TypeKind::Variant {
+    if field.default_value.is_some()
+        && (field.data_type.is_nested() || field.data_type.kind == TypeKind::Variant)
+    {
         let what = format!(
             "default value of column {path:?}: defaults of type {}",
             field.data_type.kind.name()
         );
         return Err(Unsupported::other(what).into());
     }
-    match parse_datum(text, &field.data_type) {
+    match default_value(field) {
         Ok(_) => Ok(()),
         Err(source) => Err(FormatError::DefaultValue {
             column: path.to_owned(),
             source,
         }),
     }
+}
+
+/// The value that writers put in place of a null in this column: an array of one row, `None` if the column has no default.
+///
+/// The text in the schema, without one pair of single quotes around it, is cast to the column's type. Source: spec 02a §6.2.
+///
+/// # Errors
+/// Text that is no value of the column's type.
+pub fn default_value(field: &DataField) -> std::result::Result<Option<ArrayRef>, TypeError> {
+    let Some(text) = &field.default_value else {
+        return Ok(None);
+    };
+    let bare = text
+        .strip_prefix('\'')
+        .and_then(|text| text.strip_suffix('\''));
+    let text = Datum::String(bare.unwrap_or(text).to_owned());
+    let string = DataType::string();
+    let array = datums_to_array(&string, &[text])?;
+    cast_array(&array, &string, &field.data_type).map(Some)
 }
 
 fn check_key(schema: &TableSchema, key: &'static str, columns: &[String]) -> Result<()> {

@@ -20,6 +20,7 @@ use crate::options::{TableKind, TableOptions, validate_startup};
 use crate::unsupported::Unsupported;
 
 pub(super) use columns::check_default_value;
+pub use columns::default_value;
 
 /// A schema with its options read once.
 struct Checked<'a> {

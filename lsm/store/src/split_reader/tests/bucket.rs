@@ -30,9 +30,10 @@ pub(super) struct Setup {
     pub(super) thin: bool,
 }
 
-/// A value column's past, found by [`ModelRow::value`].
+/// The values of a row, found by [`ModelRow::value`].
 #[derive(Debug, Clone)]
 struct Written {
+    s: Option<i32>,
     v: Option<i32>,
     /// Whether its first file had the columns of the second schema.
     evolved: bool,
@@ -70,6 +71,7 @@ impl Bucket {
             ("k", key.not_null()),
             ("s", DataType::int()),
             ("t", DataType::string()),
+            ("c", DataType::int()),
         ]);
         let mut options = BTreeMap::from([("bucket".to_owned(), "1".to_owned())]);
         let mut set = |key: &str, value: &str| options.insert(key.to_owned(), value.to_owned());
@@ -103,7 +105,7 @@ impl Bucket {
         }
     }
 
-    /// Renames `v` to `w`, widens it and `s`, drops `t`, and puts a new `x` in front.
+    /// Renames `v` to `w`, widens it and `s`, drops `t`, turns `c` into text, and puts a new `x` in front.
     pub(super) fn evolve(&mut self) {
         let path = |name: &str| vec![name.to_owned()];
         let changes = [
@@ -122,6 +124,11 @@ impl Bucket {
                 keep_nullability: true,
             },
             SchemaChange::DropColumn { path: path("t") },
+            SchemaChange::ChangeType {
+                path: path("c"),
+                data_type: DataType::string(),
+                keep_nullability: true,
+            },
             SchemaChange::AddColumn {
                 path: path("x"),
                 data_type: DataType::int(),
@@ -130,6 +137,14 @@ impl Bucket {
             },
         ];
         let next = self.schema().apply(&changes, true, 0).unwrap();
+        self.schemas.push(Arc::new(next));
+    }
+
+    /// Forbids nulls in `v`, whatever the files have.
+    pub(super) fn forbid_nulls(&mut self) {
+        let mut next = TableSchema::clone(self.schema());
+        next.id = next.id.next();
+        next.fields[0].data_type = next.fields[0].data_type.clone().not_null();
         self.schemas.push(Arc::new(next));
     }
 
@@ -151,11 +166,10 @@ impl Bucket {
             } else {
                 Datum::Int(*key)
             };
-            let s = s.map_or(Datum::Null, Datum::Int);
             input.push(ModelRow {
                 key: vec![key],
                 seq_fields: if self.setup.fields {
-                    vec![s]
+                    vec![s.map_or(Datum::Null, Datum::Int)]
                 } else {
                     Vec::new()
                 },
@@ -164,6 +178,7 @@ impl Bucket {
                 value: i64::try_from(self.written.len()).unwrap(),
             });
             self.written.push(Written {
+                s: *s,
                 v: *v,
                 evolved: self.schemas.len() > 1,
             });
@@ -240,51 +255,26 @@ impl Bucket {
         }
         for field in &schema.fields {
             fields.push(to_arrow_field(field));
-            let numbers: Option<Vec<Option<i32>>> = match (field.name.as_str(), self.setup.text_key)
-            {
-                ("v" | "w", _) => Some(rows.iter().map(|row| written(row).v).collect()),
-                ("s", _) => Some(
-                    rows.iter()
-                        .map(|row| match row.seq_fields.first() {
-                            Some(Datum::Int(s)) => Some(*s),
-                            _ => None,
-                        })
-                        .collect(),
-                ),
-                ("x", _) => Some(
-                    rows.iter()
-                        .map(|row| written(row).v.filter(|_| written(row).evolved))
-                        .collect(),
-                ),
-                ("k", false) => Some(
-                    rows.iter()
-                        .map(|row| match row.key[0] {
-                            Datum::Int(k) => Some(k),
-                            _ => None,
-                        })
-                        .collect(),
-                ),
-                _ => None,
-            };
-            let texts = || -> StringArray {
-                let text = |row: &ModelRow| match (field.name.as_str(), &row.key[0]) {
-                    ("k", Datum::String(key)) => Some(key.clone()),
-                    // Dropped and made again it would be another column; it is only read while it is there.
-                    ("t", _) => Some(format!("text {}", row.value)),
-                    _ => None,
-                };
-                rows.iter().map(text).collect()
-            };
+            let text = field.data_type.kind == DataType::string().kind;
             let wide = field.data_type.kind == DataType::big_int().kind;
-            columns.push(match numbers {
-                Some(numbers) if wide => Arc::new(
-                    numbers
-                        .iter()
-                        .map(|n| n.map(i64::from))
-                        .collect::<Int64Array>(),
-                ),
-                Some(numbers) => Arc::new(Int32Array::from(numbers)),
-                None => Arc::new(texts()),
+            let number = |row: &ModelRow| match (field.name.as_str(), &row.key[0]) {
+                ("k", Datum::Int(key)) => Some(*key),
+                ("v" | "w" | "c", _) => written(row).v,
+                ("x", _) => written(row).v.filter(|_| written(row).evolved),
+                _ => written(row).s,
+            };
+            let string = |row: &ModelRow| match (field.name.as_str(), &row.key[0]) {
+                ("k", Datum::String(key)) => Some(key.clone()),
+                ("c", _) => written(row).v.map(|v| v.to_string()),
+                _ => Some(format!("text {}", row.value)),
+            };
+            columns.push(match (text, wide) {
+                (true, _) => Arc::new(rows.iter().map(string).collect::<StringArray>()),
+                (false, true) => {
+                    let numbers = rows.iter().map(|row| number(row).map(i64::from));
+                    Arc::new(numbers.collect::<Int64Array>())
+                }
+                (false, false) => Arc::new(rows.iter().map(number).collect::<Int32Array>()),
             });
         }
         RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).unwrap()

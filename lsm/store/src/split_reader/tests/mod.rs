@@ -218,7 +218,7 @@ fn any_history() -> impl Strategy<Value = History> {
 
 fn any_asked() -> impl Strategy<Value = Asked> {
     (
-        prop::collection::vec(0..4_usize, 0..5),
+        prop::collection::vec(0..5_usize, 0..6),
         0..FILTERS.len(),
         any::<bool>(),
         1..20_usize,
@@ -364,6 +364,25 @@ async fn large_runs_are_merged_batch_by_batch_on_several_threads() {
 }
 
 #[tokio::test]
+async fn nulls_of_old_files_are_read_where_none_are_allowed_any_more() {
+    let mut bucket = Bucket::new(context(), PLAIN);
+    bucket
+        .flush(&[(1, None, None, 0), (2, None, Some(7), 0)], |row| row)
+        .await;
+    bucket.forbid_nulls();
+    bucket.flush(&[(2, None, Some(8), 0)], |row| 10 + row).await;
+    let mut spec = everything(&bucket, 10);
+    spec.projection = vec![1, 0];
+    let reader = SplitReader::new(bucket.context.clone(), spec).unwrap();
+    let read = all(
+        reader.read(split(&bucket, SplitRead::Merge)).await.unwrap(),
+        10,
+    )
+    .await;
+    assert_eq!(sorted(&read), ["1|null", "2|8"]);
+}
+
+#[tokio::test]
 async fn files_of_an_append_table_have_only_inserts() {
     let folder = tempfile::tempdir().unwrap();
     let context = FilesContext::new(FileIo::local(), CpuPool::new(1));
@@ -448,7 +467,7 @@ async fn what_cannot_be_read_is_refused_by_name() {
     let mut bucket = Bucket::new(context(), PLAIN);
     bucket.flush(&[(1, None, None, 0)], |row| row).await;
     let mut out_of_range = everything(&bucket, 10);
-    out_of_range.projection = vec![4];
+    out_of_range.projection = vec![5];
     let error = SplitReader::new(bucket.context.clone(), out_of_range).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
 

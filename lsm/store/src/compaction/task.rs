@@ -1,0 +1,112 @@
+//! Compaction of a primary-key bucket: plan, rewrite, upgrade.
+
+use std::sync::Arc;
+
+use tidewater_format::{DataFileMeta, FileSource};
+use tidewater_merge::{
+    CompactionTaskPlan, CompactionUnit, Section, TaskPlanOptions, TaskStep, small_file_size,
+};
+
+use super::{CompactionResult, finish_files};
+use crate::bucket_writer::{CHUNK_ROWS, FileMaker, SchemasById};
+use crate::error::Result;
+use crate::split_reader::{MergeRequest, MergeStream};
+
+/// A unit that was picked, and what its rewriting needs to know.
+#[derive(Debug)]
+pub(crate) struct KeyedTask {
+    pub(crate) unit: CompactionUnit,
+    pub(crate) top_level: i32,
+    /// Whether retractions have nothing left to hide.
+    pub(crate) drop_deletes: bool,
+}
+
+/// Runs a task to its end. What it had written is removed when it fails. Source: spec 02b §3.4 to §3.7.
+pub(crate) async fn run_keyed(
+    maker: FileMaker,
+    schemas: SchemasById,
+    task: KeyedTask,
+) -> Result<CompactionResult> {
+    let context = Arc::clone(&maker.context);
+    let plan = CompactionTaskPlan::new(
+        &task.unit,
+        &TaskPlanOptions {
+            top_level: task.top_level,
+            small_file_size: small_file_size(&context.options, true),
+            force_rewrite_all_files: context.options.compaction_force_rewrite_all_files,
+            // Tables with record-level expiry are refused at open.
+            has_expired_rows: &|_| false,
+        },
+        &context.keyed()?.keys,
+    )?;
+    let mut result = CompactionResult::default();
+    let mut made: Vec<Arc<DataFileMeta>> = Vec::new();
+    for step in plan.steps {
+        match step {
+            TaskStep::Upgrade(file) => {
+                result
+                    .after
+                    .push(Arc::new(file.upgraded(plan.output_level)));
+                result.before.push(file);
+            }
+            TaskStep::Rewrite(sections) => {
+                let inputs: Vec<Arc<DataFileMeta>> =
+                    sections.iter().flat_map(Section::files).cloned().collect();
+                let rewritten = rewrite(
+                    &maker,
+                    &schemas,
+                    sections,
+                    plan.output_level,
+                    task.drop_deletes,
+                )
+                .await;
+                match rewritten {
+                    Ok(files) => {
+                        made.extend(files.iter().cloned());
+                        result.before.extend(inputs);
+                        result.after.extend(files);
+                    }
+                    Err(error) => {
+                        maker.delete(&made).await;
+                        return Err(error);
+                    }
+                }
+            }
+        }
+    }
+    Ok(result)
+}
+
+/// Merges sections, in key order, into files of `level`.
+async fn rewrite(
+    maker: &FileMaker,
+    schemas: &SchemasById,
+    sections: Vec<Section>,
+    level: i32,
+    drop_deletes: bool,
+) -> Result<Vec<Arc<DataFileMeta>>> {
+    let mut rows = MergeStream::open(
+        &maker.context.files,
+        MergeRequest {
+            schema: Arc::clone(&maker.context.schema),
+            schemas: Arc::clone(schemas),
+            bucket_path: maker.place.path.clone(),
+            sections,
+            drop_deletes,
+            batch_rows: CHUNK_ROWS,
+        },
+    )?;
+    let mut writer = maker.data(level, FileSource::Compact, 0)?;
+    let copied = async {
+        let mut batch = rows.next().await?;
+        while let Some(current) = batch {
+            // The next rows are merged while these are encoded.
+            let (written, following) = tokio::join!(writer.write(&current), rows.next());
+            written?;
+            batch = following?;
+        }
+        Ok(())
+    }
+    .await;
+    finish_files(writer, copied).await
+}

@@ -1,0 +1,135 @@
+//! Compactions on demand, through a writer: they are committed with its next messages.
+//!
+//! Source: Paimon `append/AppendCompactCoordinator.java`, `flink/compact/*`; spec 02a §5.2, §5.3, 02b §3.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tidewater_format::DataFileMeta;
+use tidewater_merge::{AppendFile, PartitionCandidates, UnawareOptions};
+use tidewater_store::concat_files;
+use tidewater_types::{BinaryRow, Bucket};
+
+use super::TableWrite;
+use super::restore::{BucketKey, RestoredBuckets, restore_buckets};
+use crate::error::{Result, TableError};
+
+/// Plans that one minor compaction of a table without buckets makes, so that a few small files are packed in the end as a
+/// coordinator that runs on would pack them.
+const PLANS_MAX: usize = 16;
+
+impl TableWrite {
+    /// Compacts buckets: of one partition, one bucket, or all. `full` merges all files of each, otherwise the rules pick.
+    ///
+    /// What is written so far is flushed and takes part, except in tables without buckets and write-only tables: there rows have to be
+    /// committed first.
+    ///
+    /// # Errors
+    /// [`TableError::UncommittedRows`]; those of reading and writing files.
+    pub async fn compact_where(
+        &mut self,
+        partition: Option<&BinaryRow>,
+        bucket: Option<Bucket>,
+        full: bool,
+    ) -> Result<()> {
+        let wanted = |key: &BucketKey| {
+            partition.is_none_or(|partition| *partition == key.0)
+                && bucket.is_none_or(|bucket| bucket.0 == key.1)
+        };
+        let alone = self.total_buckets()? < 0 || self.context.options().write_only;
+        if alone && self.pending {
+            return Err(TableError::UncommittedRows);
+        }
+        let mut restored = restore_buckets(self.table.log(), None).await?;
+        restored.files.retain(|key, _| wanted(key));
+        if self.total_buckets()? < 0 {
+            return self.compact_unaware(restored, full).await;
+        }
+        if self.context.options().write_only {
+            return self.compact_beside(restored, full).await;
+        }
+        for (key, files) in restored.files {
+            if !self.writers.contains_key(&key) {
+                self.open_writer(key, files, Arc::clone(&restored.schemas))?;
+            }
+        }
+        for (key, writer) in &mut self.writers {
+            if wanted(key) {
+                writer.compact(full).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Compacts with a writer of its own, since this one must not.
+    async fn compact_beside(&mut self, restored: RestoredBuckets, full: bool) -> Result<()> {
+        let options = BTreeMap::from([("write-only".to_owned(), "false".to_owned())]);
+        let table = self.table.with_options(&options)?;
+        let mut other = Self::open(&table, super::WriteOptions::default())?;
+        for (key, files) in restored.files {
+            other.open_writer(key, files, Arc::clone(&restored.schemas))?;
+        }
+        for writer in other.writers.values_mut() {
+            writer.compact(full).await?;
+        }
+        self.compacted.extend(other.prepare_commit(true).await?);
+        Ok(())
+    }
+
+    /// Compacts the files of tables without buckets, partition by partition.
+    async fn compact_unaware(&mut self, restored: RestoredBuckets, full: bool) -> Result<()> {
+        let mut partitions: Vec<(BucketKey, Vec<Arc<DataFileMeta>>)> =
+            restored.files.into_iter().collect();
+        partitions.sort_by_cached_key(|(key, _)| (key.0.to_serialized(), key.1));
+        let options = UnawareOptions::from_table(self.context.options());
+        for (key, mut files) in partitions {
+            // Files of one writer may begin with the same number: the name makes the order repeat.
+            files.sort_by(|left, right| {
+                let order =
+                    |file: &DataFileMeta| (file.min_sequence_number, file.creation_time_millis);
+                order(left)
+                    .cmp(&order(right))
+                    .then_with(|| left.file_name.cmp(&right.file_name))
+            });
+            for group in groups(files, full, &options) {
+                let message = concat_files(
+                    Arc::clone(&self.context),
+                    self.place(&key.0, key.1)?,
+                    Arc::clone(&restored.schemas),
+                    group,
+                )
+                .await?;
+                self.compacted.push(message);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The files that are rewritten together.
+fn groups(
+    files: Vec<Arc<DataFileMeta>>,
+    full: bool,
+    options: &UnawareOptions,
+) -> Vec<Vec<Arc<DataFileMeta>>> {
+    if full {
+        return if files.len() > 1 {
+            vec![files]
+        } else {
+            Vec::new()
+        };
+    }
+    let mut candidates = PartitionCandidates::default();
+    let files = files.into_iter().map(|file| AppendFile { file, dv: None });
+    candidates.add(files, options);
+    let mut groups = Vec::new();
+    for _ in 0..PLANS_MAX {
+        if candidates.forgotten() {
+            break;
+        }
+        for group in candidates.plan(false, options) {
+            groups.push(group.into_iter().map(|file| file.file).collect());
+        }
+    }
+    groups
+}

@@ -1,0 +1,89 @@
+//! The live files of buckets that a writer is about to go on with.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+use tidewater_format::{DataFileMeta, TableSchema};
+use tidewater_store::SchemasById;
+use tidewater_types::{BinaryRow, Predicate, PredicateOp};
+
+use crate::error::{Result, TableError};
+use crate::scan::{ScanPlanner, read_schemas};
+use crate::table_log::TableLog;
+
+/// A partition and a bucket in it.
+pub(crate) type BucketKey = (BinaryRow, i32);
+
+/// Most partitions that are asked for one by one; beyond, all manifests are read.
+const PARTITIONS_MAX: usize = 64;
+
+/// Live files by bucket, and the schemas they were written with.
+#[derive(Debug, Default)]
+pub(crate) struct RestoredBuckets {
+    pub(crate) files: HashMap<BucketKey, Vec<Arc<DataFileMeta>>>,
+    pub(crate) schemas: SchemasById,
+}
+
+/// The live files of the latest snapshot in the buckets of `wanted`; of all buckets if that is `None`.
+///
+/// # Errors
+/// [`TableError::BucketCount`] for a bucket that was written with another number of buckets; metadata that is missing or damaged.
+pub(crate) async fn restore_buckets(
+    log: &TableLog,
+    wanted: Option<&HashSet<BucketKey>>,
+) -> Result<RestoredBuckets> {
+    let Some(snapshot) = log.snapshots().latest().await? else {
+        return Ok(RestoredBuckets::default());
+    };
+    let schema = log.schema();
+    let filter = match wanted {
+        Some(wanted) => only_partitions(schema, wanted)?,
+        None => None,
+    };
+    let planner = ScanPlanner::new(log, schema, filter.as_ref())?.with_statistics();
+    let expected = schema.bucket_mode()?.total_buckets();
+    let mut restored = RestoredBuckets::default();
+    let mut ids = BTreeSet::new();
+    for entry in planner.live(&snapshot).await? {
+        let key = (entry.partition, entry.bucket);
+        if wanted.is_some_and(|wanted| !wanted.contains(&key)) {
+            continue;
+        }
+        if entry.total_buckets != expected && entry.total_buckets > 0 && expected > 0 {
+            return Err(TableError::BucketCount {
+                bucket: entry.bucket,
+                written: entry.total_buckets,
+                expected,
+            });
+        }
+        ids.insert(entry.file.schema_id);
+        restored.files.entry(key).or_default().push(entry.file);
+    }
+    restored.schemas = Arc::new(read_schemas(log, ids).await?);
+    Ok(restored)
+}
+
+/// A condition that these partitions meet, so that manifests of others need not be read.
+fn only_partitions(schema: &TableSchema, wanted: &HashSet<BucketKey>) -> Result<Option<Predicate>> {
+    let partition_type = schema.partition_type();
+    let partitions: HashSet<&BinaryRow> = wanted.iter().map(|(partition, _)| partition).collect();
+    if partition_type.fields.is_empty() || partitions.len() > PARTITIONS_MAX {
+        return Ok(None);
+    }
+    let row_type = schema.row_type();
+    let mut any = Vec::with_capacity(partitions.len());
+    for partition in partitions {
+        let values = partition.to_datums(&partition_type.types())?;
+        let all = partition_type.names().zip(values).map(|(name, value)| {
+            if value == tidewater_types::Datum::Null {
+                Predicate::leaf(&row_type, name, PredicateOp::IsNull, Vec::new())
+            } else {
+                Predicate::leaf(&row_type, name, PredicateOp::Eq, vec![value])
+            }
+        });
+        any.push(Predicate::and(
+            all.collect::<std::result::Result<Vec<_>, _>>()?,
+        ));
+    }
+    Ok(Some(Predicate::or(any)))
+}
