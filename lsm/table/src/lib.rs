@@ -4,6 +4,7 @@
 //!  write   Table::new_write -> TableWrite -> CommitMessage -> TableCommit -> snapshot
 //!  read    Table::new_scan  -> ScanBuilder -> RowStream
 //!  follow  Table::new_stream -> StreamScan -> StreamPlan -> ChangeStream
+//!  check   Table::verify -> VerifyReport
 //! ```
 //!
 //! [`TableLog`] holds the histories below: [`SnapshotLog`] finds snapshots, [`SchemaStore`] schemas. [`TableCommit`] makes each snapshot

@@ -164,7 +164,7 @@ impl Table {
         StreamScan::new(self.log.clone(), self.files.clone(), options)
     }
 
-    /// Reads everything again that snapshots reach, and tells what does not hold together.
+    /// Reads again everything that snapshots reach, and tells what does not hold.
     ///
     /// # Errors
     /// A store that does not answer; formats and features that this build does not have.

@@ -1,11 +1,5 @@
 //! Tables that Java Paimon wrote, planned, followed and verified through this crate's front door.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "the whole program is a test"
-)]
+
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
