@@ -19,6 +19,7 @@ mod checkpoint;
 mod columnar;
 mod csv;
 mod error;
+mod guard;
 mod infer;
 mod input;
 mod ipc;
