@@ -56,6 +56,12 @@ pub enum CliError {
         path: String,
         source: std::io::Error,
     },
+    /// A file named on the command line cannot be written.
+    #[error("cannot write {path}")]
+    Write {
+        path: String,
+        source: std::io::Error,
+    },
     /// Standard input failed or is not UTF-8.
     #[error("standard input, line {line}")]
     Input { line: u64, source: std::io::Error },
@@ -105,7 +111,7 @@ impl CliError {
             Self::Read { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
                 ErrorKind::NotFound
             }
-            Self::Read { .. } | Self::Output(_) => ErrorKind::Unavailable,
+            Self::Read { .. } | Self::Write { .. } | Self::Output(_) => ErrorKind::Unavailable,
             Self::Arrow(_) => ErrorKind::Internal,
             Self::AtLine { source, .. } => source.kind(),
             Self::Load(source) => source.kind(),
