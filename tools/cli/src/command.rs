@@ -8,6 +8,7 @@ use crate::verbs::compact::CompactArgs;
 use crate::verbs::create::CreateArgs;
 use crate::verbs::describe::DescribeArgs;
 use crate::verbs::drop::DropArgs;
+use crate::verbs::inspect::InspectArgs;
 use crate::verbs::plan::PlanArgs;
 use crate::verbs::read::ReadArgs;
 use crate::verbs::stream::StreamArgs;
@@ -59,6 +60,8 @@ pub(crate) enum Verb {
     Drop(DropArgs),
     /// Re-read everything that snapshots reach and report what does not hold together
     Verify(VerifyArgs),
+    /// Show what the table is made of: snapshots, schemas, files, manifests, levels, options
+    Inspect(InspectArgs),
     /// Print the name and version of this engine
     Version,
     /// List every option: of tables, of their columns, of access to stores

@@ -5,6 +5,7 @@ pub(crate) mod compact;
 pub(crate) mod create;
 pub(crate) mod describe;
 pub(crate) mod drop;
+pub(crate) mod inspect;
 pub(crate) mod options;
 pub(crate) mod plan;
 pub(crate) mod query;
@@ -34,6 +35,7 @@ pub(crate) async fn run(verb: Verb, context: &mut Context) -> Result<u8> {
         Verb::Compact(args) => compact::run(args, context).await,
         Verb::Alter(args) => alter::run(args, context).await,
         Verb::Tables(args) => tables::run(args, context).await,
+        Verb::Inspect(args) => inspect::run(args, context).await,
         Verb::Verify(args) => verify::run(args, context).await,
         Verb::Drop(args) => drop::run(args, context).await,
         Verb::Options(args) => options::run(&args, context),
