@@ -6,6 +6,7 @@ use crate::args::GlobalArgs;
 use crate::verbs::alter::AlterArgs;
 use crate::verbs::compact::CompactArgs;
 use crate::verbs::create::CreateArgs;
+use crate::verbs::demo::DemoArgs;
 use crate::verbs::describe::DescribeArgs;
 use crate::verbs::drop::DropArgs;
 use crate::verbs::inspect::InspectArgs;
@@ -38,6 +39,8 @@ pub(crate) struct Command {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
+    /// Show it all on a table of its own: upserts, a follower, compaction, and the proof that both ways of reading agree
+    Demo(DemoArgs),
     /// Create a database and a table from a schema file
     Create(CreateArgs),
     /// Print the table's latest schema

@@ -13,6 +13,12 @@ use super::row_json;
 use crate::error::Result;
 use crate::output::{Output, OutputMode, grouped};
 
+/// What a bucket holds.
+struct BucketFiles {
+    partition: Value,
+    files: Vec<Arc<DataFileMeta>>,
+}
+
 /// Prints the levels: a picture for people, a line a level for scripts.
 ///
 /// # Errors
@@ -25,17 +31,20 @@ pub(crate) async fn show(
 ) -> Result<()> {
     let schema = table.schema();
     let partition_type = schema.partition_type();
-    let mut buckets: BTreeMap<(Vec<u8>, i32), (Value, Vec<Arc<DataFileMeta>>)> = BTreeMap::new();
+    let mut buckets: BTreeMap<(Vec<u8>, i32), BucketFiles> = BTreeMap::new();
     for entry in table.live_files(snapshot).await? {
         if bucket.is_some_and(|bucket| bucket != entry.bucket) {
             continue;
         }
         let place = (entry.partition.to_serialized(), entry.bucket);
         let partition = row_json(&entry.partition, &partition_type)?;
-        let held = buckets.entry(place).or_insert((partition, Vec::new()));
-        held.1.push(entry.file);
+        let held = buckets.entry(place).or_insert(BucketFiles {
+            partition,
+            files: Vec::new(),
+        });
+        held.files.push(entry.file);
     }
-    for ((_, bucket), (partition, files)) in buckets {
+    for ((_, bucket), BucketFiles { partition, files }) in buckets {
         match output.mode() {
             OutputMode::Lines => lines(&partition, bucket, &files, output)?,
             OutputMode::Table { width } => {
@@ -86,8 +95,9 @@ pub(crate) fn picture(
         _ => String::new(),
     };
     text.push_str(&format!(
-        "bucket {bucket}: {} files, {} rows, {}\n",
+        "bucket {bucket}: {} {}, {} rows, {}\n",
         files.len(),
+        if files.len() == 1 { "file" } else { "files" },
         grouped(sums.rows),
         bytes_text(sums.bytes)
     ));
