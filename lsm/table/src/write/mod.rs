@@ -30,7 +30,7 @@ use self::route::{RoutedRows, RowRouter};
 use crate::error::{Result, TableError};
 use crate::table::Table;
 
-/// Memory that a writer takes at least, however little is left of the process's.
+/// Memory that a writer may take however little is left of the process's.
 const MEMORY_MIN: usize = 4 << 20;
 
 /// How a table is written.
@@ -74,7 +74,7 @@ impl TableWrite {
         });
         // Half of what is left: the other half is for sorting, encoding and other writers.
         let process = &table.env().memory;
-        let bytes = asked.min(process.available() / 2).max(MEMORY_MIN);
+        let bytes = asked.min((process.available() / 2).max(MEMORY_MIN));
         Ok(Self {
             preparer: Arc::new(RowPreparer::new(schema, table_options)?),
             router: Arc::new(RowRouter::new(schema, table_options)?),

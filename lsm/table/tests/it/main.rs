@@ -9,6 +9,7 @@
 )]
 
 mod golden;
+mod law;
 mod plan;
 mod stream;
 mod verify;
