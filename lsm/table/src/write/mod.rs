@@ -261,10 +261,11 @@ impl TableWrite {
     /// The store's; a compaction that failed. Then the writer is good for [`TableWrite::abort`] only.
     pub async fn prepare_commit(&mut self, wait: bool) -> Result<Vec<CommitMessage>> {
         let at_once = self.context_cpu().threads().max(1);
-        let prepare = self
-            .writers
-            .values_mut()
-            .map(|writer| writer.prepare_commit(wait));
+        // Not by `map`: with a closure over borrowed writers the compiler cannot see that this future may be sent to another thread.
+        let mut prepare = Vec::with_capacity(self.writers.len());
+        for writer in self.writers.values_mut() {
+            prepare.push(writer.prepare_commit(wait));
+        }
         let mut prepared = futures::stream::iter(prepare).buffer_unordered(at_once);
         let mut messages = std::mem::take(&mut self.compacted);
         let mut fault = None;

@@ -13,3 +13,4 @@ mod law;
 mod plan;
 mod stream;
 mod verify;
+mod writers;
