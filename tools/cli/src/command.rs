@@ -3,6 +3,7 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::args::GlobalArgs;
+use crate::load::LoadArgs;
 use crate::verbs::alter::AlterArgs;
 use crate::verbs::compact::CompactArgs;
 use crate::verbs::create::CreateArgs;
@@ -47,6 +48,8 @@ pub(crate) enum Verb {
     Describe(DescribeArgs),
     /// Write rows from standard input, as JSON lines
     Write(WriteArgs),
+    /// Load files or standard input: CSV, JSON lines, Parquet, Arrow; a load that was stopped goes on where it stood
+    Load(LoadArgs),
     /// Read the rows of a snapshot
     Read(ReadArgs),
     /// Print the changes from one snapshot to another

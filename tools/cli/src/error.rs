@@ -77,6 +77,9 @@ pub enum CliError {
     /// Rows cannot be loaded, or no table made for them.
     #[error(transparent)]
     Load(#[from] crate::load::LoadError),
+    /// Somebody ended it with Ctrl-C.
+    #[error("stopped: {what}")]
+    Stopped { what: String },
     /// Rows cannot be exported.
     #[error(transparent)]
     Export(crate::export::ExportError),
@@ -106,7 +109,7 @@ impl CliError {
             Self::Format(source) => source.kind(),
             Self::Table(source) => source.kind(),
             Self::Catalog(source) => source.kind(),
-            Self::Runtime(_) => ErrorKind::Unavailable,
+            Self::Runtime(_) | Self::Stopped { .. } => ErrorKind::Unavailable,
             Self::Store(source) => source.kind(),
             Self::Read { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
                 ErrorKind::NotFound

@@ -7,6 +7,7 @@ pub(crate) mod demo;
 pub(crate) mod describe;
 pub(crate) mod drop;
 pub(crate) mod inspect;
+pub(crate) mod load;
 pub(crate) mod options;
 pub(crate) mod plan;
 pub(crate) mod query;
@@ -30,6 +31,7 @@ pub(crate) async fn run(verb: Verb, context: &mut Context) -> Result<u8> {
         Verb::Create(args) => create::run(args, context).await,
         Verb::Describe(args) => describe::run(args, context).await,
         Verb::Write(args) => write::run(args, context).await,
+        Verb::Load(args) => load::run(args, context).await,
         Verb::Read(args) => read::run(args, context).await,
         Verb::Stream(args) => stream::run(args, context).await,
         Verb::Plan(args) => plan::run(args, context).await,
