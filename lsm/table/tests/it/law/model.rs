@@ -134,7 +134,7 @@ pub(crate) fn wider(data_type: &DataType) -> Option<DataType> {
 
 /// A value of the type; equal seeds give equal values, and edges come up often.
 pub(crate) fn value_of(data_type: &DataType, seed: u16) -> Datum {
-    if data_type.nullable && seed % 7 == 0 {
+    if data_type.nullable && seed.is_multiple_of(7) {
         return Datum::Null;
     }
     let small = i32::from(seed % 41) - 20;
@@ -182,12 +182,15 @@ pub(crate) fn value_of(data_type: &DataType, seed: u16) -> Datum {
         TypeKind::VarChar(max) => Datum::String(match seed % 11 {
             1 => String::new(),
             2 => "\u{10FFFF}".repeat(3),
-            3 => "aaaaaaaaaaaaaaaaaaaaaab".chars().take(*max as usize).collect(),
+            3 => "aaaaaaaaaaaaaaaaaaaaaab"
+                .chars()
+                .take(*max as usize)
+                .collect(),
             4 => "a/b=%".to_owned(),
             5 => "wide ".repeat(2_000).chars().take(*max as usize).collect(),
             _ => format!("t{small}"),
         }),
-        TypeKind::Boolean => Datum::Boolean(seed % 2 == 0),
+        TypeKind::Boolean => Datum::Boolean(seed.is_multiple_of(2)),
         other => panic!("no values for {other:?}"),
     }
 }
@@ -251,9 +254,9 @@ pub(crate) fn holds(predicate: &Predicate, row: &[Datum]) -> Option<bool> {
                 PredicateOp::LtEq => order(0).map(Ordering::is_le),
                 PredicateOp::Gt => order(0).map(Ordering::is_gt),
                 PredicateOp::GtEq => order(0).map(Ordering::is_ge),
-                PredicateOp::In if !value.is_null() => Some(
-                    (0..literals.len()).any(|at| order(at) == Some(Ordering::Equal)),
-                ),
+                PredicateOp::In if !value.is_null() => {
+                    Some((0..literals.len()).any(|at| order(at) == Some(Ordering::Equal)))
+                }
                 PredicateOp::Between => match (order(0), order(1)) {
                     (Some(low), Some(high)) => Some(low.is_ge() && high.is_le()),
                     _ => None,

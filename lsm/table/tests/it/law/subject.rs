@@ -195,7 +195,8 @@ impl Subject {
                 }
             }
             Act::Widen(seed) => {
-                if let Some(field) = self.free_field(*seed, |field| wider(&field.data_type).is_some())
+                if let Some(field) =
+                    self.free_field(*seed, |field| wider(&field.data_type).is_some())
                 {
                     let change = SchemaChange::ChangeType {
                         path: vec![field.name],
@@ -442,7 +443,13 @@ impl Subject {
         let limit = usize::from(limit);
         let limited = scan.limit(limit);
         let some = sorted(read(&limited, &projected).await);
-        prop_assert_eq!(some.len(), limit.min(want.len()), "limit {} of {:?}", limit, &filter);
+        prop_assert_eq!(
+            some.len(),
+            limit.min(want.len()),
+            "limit {} of {:?}",
+            limit,
+            &filter
+        );
         let mut left = want.clone();
         for row in some {
             let at = left.iter().position(|there| *there == row);
@@ -486,7 +493,7 @@ impl Subject {
                 vec![known(seed), known(seed / 2), known(seed / 3)],
             ),
             7 => (PredicateOp::Between, vec![known(seed), known(seed / 2)]),
-            _ if seed % 2 == 0 => (PredicateOp::IsNull, Vec::new()),
+            _ if seed.is_multiple_of(2) => (PredicateOp::IsNull, Vec::new()),
             _ => (PredicateOp::IsNotNull, Vec::new()),
         };
         Predicate::leaf(row_type, &field.name, op, literals).unwrap()
@@ -550,9 +557,8 @@ impl Subject {
                     prop_assert!(written.contains(&row), "snapshot {} shows {}", id, row);
                 }
             }
-            let by_id = |row: Vec<Datum>| -> Row {
-                fields.iter().map(|field| field.id).zip(row).collect()
-            };
+            let by_id =
+                |row: Vec<Datum>| -> Row { fields.iter().map(|field| field.id).zip(row).collect() };
             let changes: Vec<Change> = shown
                 .into_iter()
                 .map(|(kind, row)| Change {
