@@ -20,6 +20,8 @@ mod table;
 mod table_log;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_vectors;
 mod verify;
 mod write;
 

@@ -41,7 +41,12 @@ fn definition(keyed: bool, options: &[(&str, &str)]) -> SchemaDefinition {
     }
 }
 
-async fn table(io: &FileIo, root: &str, keyed: bool, options: &[(&str, &str)]) -> TableLog {
+pub(crate) async fn table(
+    io: &FileIo,
+    root: &str,
+    keyed: bool,
+    options: &[(&str, &str)],
+) -> TableLog {
     TableLog::create(
         io.clone(),
         CpuPool::inline(),
@@ -53,7 +58,7 @@ async fn table(io: &FileIo, root: &str, keyed: bool, options: &[(&str, &str)]) -
     .unwrap()
 }
 
-fn memory() -> FileIo {
+pub(crate) fn memory() -> FileIo {
     FileIo::memory().with_env(Env::seeded(5))
 }
 
@@ -61,7 +66,7 @@ fn key(value: i32) -> BinaryRow {
     BinaryRow::from_datums(&[Datum::Int(value)], &[DataType::int()]).unwrap()
 }
 
-fn file(name: &str, level: i32, keys: (i32, i32)) -> Arc<DataFileMeta> {
+pub(crate) fn file(name: &str, level: i32, keys: (i32, i32)) -> Arc<DataFileMeta> {
     Arc::new(DataFileMeta {
         file_name: name.to_owned(),
         file_size: 10,

@@ -12,5 +12,6 @@ mod golden;
 mod law;
 mod plan;
 mod stream;
+mod vectors;
 mod verify;
 mod writers;
