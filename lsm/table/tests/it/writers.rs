@@ -23,11 +23,7 @@ const CHILD_ROOT: &str = "TIDEWATER_TEST_WRITER_ROOT";
 const CHILD_NUMBER: &str = "TIDEWATER_TEST_WRITER_NUMBER";
 
 fn environment() -> TableEnv {
-    TableEnv::new(
-        Env::system(),
-        CpuPool::new(1),
-        MemoryBudget::new(64 << 20),
-    )
+    TableEnv::new(Env::system(), CpuPool::new(1), MemoryBudget::new(64 << 20))
 }
 
 fn definition(keyed: bool) -> SchemaDefinition {

@@ -175,8 +175,8 @@ fn a_table_reads_as_the_plain_map_or_list_of_what_was_written() {
     }
     let random = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
     let histories = (shape(), prop::collection::vec(act(), 3..22));
-    let outcome =
-        TestRunner::new_with_rng(config, random).run(&histories, |(shape, acts)| run(&shape, &acts));
+    let outcome = TestRunner::new_with_rng(config, random)
+        .run(&histories, |(shape, acts)| run(&shape, &acts));
     if let Err(error) = outcome {
         panic!("{error}");
     }

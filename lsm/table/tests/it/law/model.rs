@@ -182,7 +182,10 @@ pub(crate) fn value_of(data_type: &DataType, seed: u16) -> Datum {
         TypeKind::VarChar(max) => Datum::String(match seed % 11 {
             1 => String::new(),
             2 => "\u{10FFFF}".repeat(3),
-            3 => "aaaaaaaaaaaaaaaaaaaaaab".chars().take(*max as usize).collect(),
+            3 => "aaaaaaaaaaaaaaaaaaaaaab"
+                .chars()
+                .take(*max as usize)
+                .collect(),
             4 => "a/b=%".to_owned(),
             5 => "wide ".repeat(2_000).chars().take(*max as usize).collect(),
             _ => format!("t{small}"),
@@ -251,9 +254,9 @@ pub(crate) fn holds(predicate: &Predicate, row: &[Datum]) -> Option<bool> {
                 PredicateOp::LtEq => order(0).map(Ordering::is_le),
                 PredicateOp::Gt => order(0).map(Ordering::is_gt),
                 PredicateOp::GtEq => order(0).map(Ordering::is_ge),
-                PredicateOp::In if !value.is_null() => Some(
-                    (0..literals.len()).any(|at| order(at) == Some(Ordering::Equal)),
-                ),
+                PredicateOp::In if !value.is_null() => {
+                    Some((0..literals.len()).any(|at| order(at) == Some(Ordering::Equal)))
+                }
                 PredicateOp::Between => match (order(0), order(1)) {
                     (Some(low), Some(high)) => Some(low.is_ge() && high.is_le()),
                     _ => None,

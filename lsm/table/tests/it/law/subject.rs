@@ -195,7 +195,8 @@ impl Subject {
                 }
             }
             Act::Widen(seed) => {
-                if let Some(field) = self.free_field(*seed, |field| wider(&field.data_type).is_some())
+                if let Some(field) =
+                    self.free_field(*seed, |field| wider(&field.data_type).is_some())
                 {
                     let change = SchemaChange::ChangeType {
                         path: vec![field.name],
@@ -442,7 +443,13 @@ impl Subject {
         let limit = usize::from(limit);
         let limited = scan.limit(limit);
         let some = sorted(read(&limited, &projected).await);
-        prop_assert_eq!(some.len(), limit.min(want.len()), "limit {} of {:?}", limit, &filter);
+        prop_assert_eq!(
+            some.len(),
+            limit.min(want.len()),
+            "limit {} of {:?}",
+            limit,
+            &filter
+        );
         let mut left = want.clone();
         for row in some {
             let at = left.iter().position(|there| *there == row);
@@ -550,9 +557,8 @@ impl Subject {
                     prop_assert!(written.contains(&row), "snapshot {} shows {}", id, row);
                 }
             }
-            let by_id = |row: Vec<Datum>| -> Row {
-                fields.iter().map(|field| field.id).zip(row).collect()
-            };
+            let by_id =
+                |row: Vec<Datum>| -> Row { fields.iter().map(|field| field.id).zip(row).collect() };
             let changes: Vec<Change> = shown
                 .into_iter()
                 .map(|(kind, row)| Change {
