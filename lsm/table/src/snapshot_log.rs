@@ -174,6 +174,15 @@ impl SnapshotLog {
 
     /// The newest snapshot of `user`, walking down from the latest and stopping where snapshots have expired.
     pub async fn latest_of_user(&self, user: &str) -> Result<Option<Snapshot>> {
+        self.latest_where(|snapshot| snapshot.commit_user == user)
+            .await
+    }
+
+    /// The newest snapshot that `wanted` says yes to, walking down from the latest and stopping where snapshots have expired.
+    pub async fn latest_where(
+        &self,
+        wanted: impl Fn(&Snapshot) -> bool,
+    ) -> Result<Option<Snapshot>> {
         let Some((earliest, latest)) = self.range().await? else {
             return Ok(None);
         };
@@ -181,7 +190,7 @@ impl SnapshotLog {
         while id >= earliest {
             match self.try_read(id).await? {
                 None => return Ok(None),
-                Some(snapshot) if snapshot.commit_user == user => return Ok(Some(snapshot)),
+                Some(snapshot) if wanted(&snapshot) => return Ok(Some(snapshot)),
                 Some(_) => id = SnapshotId(id.0 - 1),
             }
         }

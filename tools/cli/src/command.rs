@@ -3,11 +3,14 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::args::GlobalArgs;
+use crate::load::LoadArgs;
 use crate::verbs::alter::AlterArgs;
 use crate::verbs::compact::CompactArgs;
 use crate::verbs::create::CreateArgs;
+use crate::verbs::demo::DemoArgs;
 use crate::verbs::describe::DescribeArgs;
 use crate::verbs::drop::DropArgs;
+use crate::verbs::inspect::InspectArgs;
 use crate::verbs::plan::PlanArgs;
 use crate::verbs::read::ReadArgs;
 use crate::verbs::stream::StreamArgs;
@@ -37,12 +40,16 @@ pub(crate) struct Command {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
+    /// Show it all on a table of its own: upserts, a follower, compaction, and the proof that both ways of reading agree
+    Demo(DemoArgs),
     /// Create a database and a table from a schema file
     Create(CreateArgs),
     /// Print the table's latest schema
     Describe(DescribeArgs),
     /// Write rows from standard input, as JSON lines
     Write(WriteArgs),
+    /// Load files or standard input: CSV, JSON lines, Parquet, Arrow; a load that was stopped goes on where it stood
+    Load(LoadArgs),
     /// Read the rows of a snapshot
     Read(ReadArgs),
     /// Print the changes from one snapshot to another
@@ -59,6 +66,8 @@ pub(crate) enum Verb {
     Drop(DropArgs),
     /// Re-read everything that snapshots reach and report what does not hold together
     Verify(VerifyArgs),
+    /// Show what the table is made of: snapshots, schemas, files, manifests, levels, options
+    Inspect(InspectArgs),
     /// Print the name and version of this engine
     Version,
     /// List every option: of tables, of their columns, of access to stores

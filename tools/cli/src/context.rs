@@ -25,6 +25,11 @@ impl Context {
         }
     }
 
+    /// Standard input, for a reader on a thread of its own; nothing is left of it here.
+    pub(crate) fn take_input(&mut self) -> Box<dyn BufRead + Send> {
+        std::mem::replace(&mut self.input, Box::new(std::io::empty()))
+    }
+
     /// Progress of long work; drawn only if somebody watches.
     pub(crate) fn progress(&self, verb: &'static str) -> Progress {
         let terminal = self.progress_width.map(|width| {

@@ -56,6 +56,12 @@ pub enum CliError {
         path: String,
         source: std::io::Error,
     },
+    /// A file named on the command line cannot be written.
+    #[error("cannot write {path}")]
+    Write {
+        path: String,
+        source: std::io::Error,
+    },
     /// Standard input failed or is not UTF-8.
     #[error("standard input, line {line}")]
     Input { line: u64, source: std::io::Error },
@@ -71,6 +77,9 @@ pub enum CliError {
     /// Rows cannot be loaded, or no table made for them.
     #[error(transparent)]
     Load(#[from] crate::load::LoadError),
+    /// Somebody ended it with Ctrl-C.
+    #[error("stopped: {what}")]
+    Stopped { what: String },
     /// Rows cannot be exported.
     #[error(transparent)]
     Export(crate::export::ExportError),
@@ -100,12 +109,12 @@ impl CliError {
             Self::Format(source) => source.kind(),
             Self::Table(source) => source.kind(),
             Self::Catalog(source) => source.kind(),
-            Self::Runtime(_) => ErrorKind::Unavailable,
+            Self::Runtime(_) | Self::Stopped { .. } => ErrorKind::Unavailable,
             Self::Store(source) => source.kind(),
             Self::Read { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
                 ErrorKind::NotFound
             }
-            Self::Read { .. } | Self::Output(_) => ErrorKind::Unavailable,
+            Self::Read { .. } | Self::Write { .. } | Self::Output(_) => ErrorKind::Unavailable,
             Self::Arrow(_) => ErrorKind::Internal,
             Self::AtLine { source, .. } => source.kind(),
             Self::Load(source) => source.kind(),

@@ -28,6 +28,36 @@ pub struct SchemaDefinition {
 }
 
 impl SchemaDefinition {
+    /// A table whose rows are added and stay.
+    pub fn append(columns: RowType) -> Self {
+        Self {
+            fields: columns.fields,
+            ..Self::default()
+        }
+    }
+
+    /// A table that keeps the newest row of each primary key. Key columns must be NOT NULL.
+    pub fn keyed<N: Into<String>>(columns: RowType, key: impl IntoIterator<Item = N>) -> Self {
+        Self {
+            primary_keys: key.into_iter().map(Into::into).collect(),
+            ..Self::append(columns)
+        }
+    }
+
+    /// The same, partitioned by these columns.
+    #[must_use]
+    pub fn partitioned_by<N: Into<String>>(mut self, keys: impl IntoIterator<Item = N>) -> Self {
+        self.partition_keys = keys.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// The same with an option set.
+    #[must_use]
+    pub fn with_option(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
+        self.options.insert(key.into(), value.into());
+        self
+    }
+
     /// Reads the JSON form. Members of a schema file that a definition does not need (ids, version, time) are let pass, so
     /// that the schema file of one table defines another.
     ///

@@ -28,6 +28,18 @@ pub struct Committable {
     pub messages: Vec<CommitMessage>,
 }
 
+impl Committable {
+    /// These messages under this identifier, without watermark and properties.
+    pub fn new(identifier: i64, messages: Vec<CommitMessage>) -> Self {
+        Self {
+            identifier,
+            watermark: None,
+            properties: BTreeMap::new(),
+            messages,
+        }
+    }
+}
+
 /// The entries of one snapshot.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Changes {

@@ -28,11 +28,21 @@ impl std::fmt::Debug for Destination {
 
 impl Destination {
     /// A file, which takes the place of one that is there. Until [`super::ExportWriter::finish`] the bytes are in a temporary file
-    /// beside it.
+    /// beside it. A device or a pipe is written to as it is.
     ///
     /// # Errors
     /// [`ExportError::Write`] if no file can be made in its folder.
     pub fn file(path: &Path) -> Result<Self> {
+        let special =
+            std::fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir());
+        if special {
+            let opened = std::fs::OpenOptions::new().write(true).open(path);
+            let stream = opened.map_err(|source| ExportError::Write {
+                file: path.display().to_string(),
+                source,
+            })?;
+            return Ok(Self::stream(BufWriter::with_capacity(BUFFER_BYTES, stream)));
+        }
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),

@@ -1,7 +1,7 @@
-//! Rows into files of other programs: CSV, Parquet, Arrow IPC.
+//! Rows into files of other programs: JSON lines, CSV, Parquet, Arrow IPC.
 //!
 //! ```text
-//!  RecordBatch -- ExportWriter::write --> csv | parquet | arrow -- Destination --> file.tmp -> rename | standard output
+//!  RecordBatch -- ExportWriter::write --> json lines | csv | parquet | arrow -- Destination --> file.tmp -> rename | standard output
 //! ```
 //!
 //! Source of the values' text in CSV: the command-line contract's section 2; `load` reads it back to the same values.
@@ -9,10 +9,12 @@
 mod csv;
 mod destination;
 mod error;
+mod json_lines;
 #[cfg(test)]
 mod tests;
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -30,10 +32,17 @@ pub use self::error::ExportError;
 
 use self::csv::CsvWriter;
 use self::error::Result;
+use self::json_lines::JsonLinesWriter;
+
+/// Encoded bytes that a Parquet row group holds in memory before it goes out.
+const ROW_GROUP_BYTES: usize = 64 << 20;
 
 /// How rows are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {
+    /// One JSON object a line, as load reads it
+    #[value(alias = "json", alias = "ndjson")]
+    Jsonl,
     /// Comma-separated values with a header
     Csv,
     /// Parquet, compressed with zstd
@@ -58,10 +67,25 @@ pub struct ExportWriter {
 }
 
 enum Format {
+    Jsonl(JsonLinesWriter),
     Csv(CsvWriter),
     Parquet(Box<ArrowWriter<Destination>>),
     ArrowFile(Box<FileWriter<Destination>>),
     ArrowStream(Box<StreamWriter<Destination>>),
+}
+
+impl ExportFormat {
+    /// The format that a file's extension says.
+    pub fn of_path(path: &Path) -> Option<Self> {
+        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        Some(match extension.as_str() {
+            "jsonl" | "json" | "ndjson" => Self::Jsonl,
+            "csv" => Self::Csv,
+            "parquet" | "pq" => Self::Parquet,
+            "arrow" | "ipc" | "feather" => Self::Arrow,
+            _ => return None,
+        })
+    }
 }
 
 impl std::fmt::Debug for ExportWriter {
@@ -81,6 +105,7 @@ impl ExportWriter {
     pub fn new(format: ExportFormat, row_type: &RowType, destination: Destination) -> Result<Self> {
         let schema = schema_of(row_type);
         let format = match format {
+            ExportFormat::Jsonl => Format::Jsonl(JsonLinesWriter::new(row_type, destination)),
             ExportFormat::Csv => Format::Csv(CsvWriter::new(row_type, destination)?),
             ExportFormat::Parquet => {
                 let properties = WriterProperties::builder()
@@ -112,31 +137,17 @@ impl ExportWriter {
         if batch.num_rows() == 0 {
             return Ok(());
         }
-        if let Format::Csv(writer) = &mut self.format {
-            writer.write(batch)?;
-        } else {
-            let columns = self.schema.fields().iter().map(|field| {
-                let column = batch.column_by_name(field.name());
-                column.map(Arc::clone).ok_or_else(|| {
-                    ExportError::Values(
-                        tidewater_types::TypeError::UnknownColumn {
-                            name: field.name().clone(),
-                        }
-                        .into(),
-                    )
-                })
-            });
-            let columns = columns.collect::<Result<Vec<_>>>()?;
-            let options =
-                arrow_array::RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-            let batch =
-                RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)?;
-            match &mut self.format {
-                Format::Csv(_) => {}
-                Format::Parquet(writer) => writer.write(&batch)?,
-                Format::ArrowFile(writer) => writer.write(&batch)?,
-                Format::ArrowStream(writer) => writer.write(&batch)?,
+        match &mut self.format {
+            Format::Jsonl(writer) => writer.write(batch)?,
+            Format::Csv(writer) => writer.write(batch)?,
+            Format::Parquet(writer) => {
+                writer.write(&in_order(&self.schema, batch)?)?;
+                if writer.in_progress_size() >= ROW_GROUP_BYTES {
+                    writer.flush()?;
+                }
             }
+            Format::ArrowFile(writer) => writer.write(&in_order(&self.schema, batch)?)?,
+            Format::ArrowStream(writer) => writer.write(&in_order(&self.schema, batch)?)?,
         }
         self.rows += u64::try_from(batch.num_rows()).unwrap_or_default();
         Ok(())
@@ -148,6 +159,7 @@ impl ExportWriter {
     /// As [`ExportWriter::new`].
     pub fn finish(self) -> Result<ExportSummary> {
         let destination = match self.format {
+            Format::Jsonl(writer) => writer.finish(),
             Format::Csv(writer) => writer.finish()?,
             Format::Parquet(writer) => writer.into_inner()?,
             Format::ArrowFile(mut writer) => {
@@ -162,6 +174,25 @@ impl ExportWriter {
         destination.finish()?;
         Ok(ExportSummary { rows: self.rows })
     }
+}
+
+/// The columns of `schema`, by name.
+fn in_order(schema: &SchemaRef, batch: &RecordBatch) -> Result<RecordBatch> {
+    let columns = schema.fields().iter().map(|field| {
+        let column = batch.column_by_name(field.name());
+        column.map(Arc::clone).ok_or_else(|| {
+            ExportError::Values(
+                tidewater_types::TypeError::UnknownColumn {
+                    name: field.name().clone(),
+                }
+                .into(),
+            )
+        })
+    });
+    let columns = columns.collect::<Result<Vec<_>>>()?;
+    let options = arrow_array::RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    let batch = RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)?;
+    Ok(batch)
 }
 
 /// The canonical schema; VARIANT columns carry the mark by which other programs know them.

@@ -28,6 +28,12 @@ pub struct LoadArgs {
     #[expect(missing_docs, reason = "its own fields say what they are")]
     #[command(flatten)]
     pub commit: CommitArgs,
+    /// Create the table if it is missing, with the columns of the first file
+    #[arg(long)]
+    pub create: bool,
+    #[expect(missing_docs, reason = "its own fields say what they are")]
+    #[command(flatten)]
+    pub shape: ShapeArgs,
 }
 
 /// What to load, and what to do with rows that do not fit.
@@ -128,6 +134,14 @@ pub struct LikeArgs {
     #[expect(missing_docs, reason = "its own fields say what they are")]
     #[command(flatten)]
     pub input: ReadInputArgs,
+    #[expect(missing_docs, reason = "its own fields say what they are")]
+    #[command(flatten)]
+    pub shape: ShapeArgs,
+}
+
+/// What a table made of a file is like, beside the file's columns.
+#[derive(Debug, Args)]
+pub struct ShapeArgs {
     /// Rows of CSV and JSON that are looked at to tell the types
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     pub sample_rows: usize,
@@ -225,16 +239,48 @@ impl LikeArgs {
         let Some(like) = &self.like else {
             return Ok(None);
         };
+        let input = input(like, &mut Some(standard_input))?;
+        self.shape.infer(input, &self.input, options).map(Some)
+    }
+}
+
+impl LoadArgs {
+    /// The definition of a table for the rows of the first file, without the column of kinds.
+    ///
+    /// # Errors
+    /// As [`LikeArgs::definition`]; [`CliError::Usage`] for standard input, which can be read only once.
+    pub fn definition(&self) -> Result<SchemaDefinition> {
+        let Some(file) = self.source.files.first().filter(|file| *file != "-") else {
+            return Err(CliError::usage(
+                "--create needs a file in front: standard input can be read only once",
+            ));
+        };
+        let input = Input::Path(PathBuf::from(file));
+        let options = self.table.dynamic_options();
+        let mut definition = self.shape.infer(input, &self.source.input, options)?;
+        if let Some(kinds) = &self.source.kind_column {
+            definition.fields.retain(|field| field.name != *kinds);
+        }
+        Ok(definition)
+    }
+}
+
+impl ShapeArgs {
+    fn infer(
+        &self,
+        input: Input,
+        read: &ReadInputArgs,
+        options: std::collections::BTreeMap<String, String>,
+    ) -> Result<SchemaDefinition> {
         let infer = InferOptions {
-            format: self.input.format,
-            csv: self.input.csv.options()?,
+            format: read.format,
+            csv: read.csv.options()?,
             sample_rows: self.sample_rows,
             primary_key: self.primary_key.clone(),
             partition_by: self.partition_by.clone(),
             options,
         };
-        let input = input(like, &mut Some(standard_input))?;
-        Ok(Some(infer_schema(input, &infer)?))
+        Ok(infer_schema(input, &infer)?)
     }
 }
 

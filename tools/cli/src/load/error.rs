@@ -66,6 +66,9 @@ pub enum LoadError {
         row: u64,
         source: arrow_schema::ArrowError,
     },
+    /// A library panicked over the bytes of an input.
+    #[error("{file}: the bytes make no sense ({what})")]
+    GaveUp { file: String, what: String },
     /// Columns do not convert to those of the table.
     #[error("{file}")]
     Columns { file: String, source: TypeError },
@@ -89,7 +92,7 @@ pub enum LoadError {
     #[error("{file}: {reason}")]
     NoSchema { file: String, reason: String },
     /// The thread that reads ended without a word.
-    #[error("the reader of {file} stopped: a bug here, or in a library that read a broken file")]
+    #[error("the thread that reads {file} stopped")]
     ReaderStopped { file: String },
     /// A call out of order.
     #[error("{what}")]
@@ -132,7 +135,7 @@ impl LoadError {
             },
             Self::Columns { source, .. } => source.kind(),
             Self::Json { source, .. } => source.kind(),
-            Self::Checkpoint { .. } => ErrorKind::Corrupt,
+            Self::GaveUp { .. } | Self::Checkpoint { .. } => ErrorKind::Corrupt,
             Self::ReaderStopped { .. } | Self::Misuse { .. } => ErrorKind::Internal,
         }
     }

@@ -19,6 +19,7 @@ mod checkpoint;
 mod columnar;
 mod csv;
 mod error;
+mod guard;
 mod infer;
 mod input;
 mod ipc;
@@ -32,7 +33,9 @@ mod target;
 #[cfg(test)]
 mod tests;
 
-pub use self::args::{CommitArgs, CsvArgs, LikeArgs, LoadArgs, ReadInputArgs, SourceArgs};
+pub use self::args::{
+    CommitArgs, CsvArgs, LikeArgs, LoadArgs, ReadInputArgs, ShapeArgs, SourceArgs,
+};
 pub use self::bad_rows::{BadRow, BadRowPolicy, DeadLetters, Place, RowFault};
 pub use self::checkpoint::{
     Checkpoint, LoadIdentity, LoadProgress, PROPERTY_PREFIX, Resume, SourceFile,

@@ -11,6 +11,7 @@ use super::bad_rows::{BadRow, BadRowPolicy};
 use super::checkpoint::SourceFile;
 use super::csv::{CsvOptions, CsvReader};
 use super::error::{LoadError, Result};
+use super::guard::guarded;
 use super::input::{Input, InputFormat};
 use super::ipc::IpcReader;
 use super::json_lines::JsonReader;
@@ -263,9 +264,9 @@ impl Plan {
                 continue;
             }
             let name = input.name();
-            let mut reader = self.reader(input, format)?;
+            let mut reader = guarded(&name, || self.reader(input, format))?;
             if position.file == self.start.file && self.start.row > 0 {
-                position.row = reader.skip(self.start.row)?;
+                position.row = guarded(&name, || reader.skip(self.start.row))?;
                 if position.row < self.start.row {
                     return Err(LoadError::Shorter {
                         file: name,
@@ -274,7 +275,7 @@ impl Plan {
                     });
                 }
             }
-            while let Some(piece) = reader.next_piece()? {
+            while let Some(piece) = guarded(&name, || reader.next_piece())? {
                 position.row += piece.rows_read;
                 let mut bad_rows = piece.bad_rows;
                 bad += u64::try_from(bad_rows.len()).unwrap_or_default();

@@ -16,7 +16,7 @@ use std::io::Write;
 
 use serde_json::Value;
 
-pub use self::progress::Progress;
+pub use self::progress::{Progress, grouped};
 pub use self::row_table::RowTable;
 pub use self::table::{Align, Cell, TextTable};
 
@@ -148,6 +148,29 @@ impl Output {
     pub fn flush(&mut self) -> Result<()> {
         self.end_table()?;
         self.writer.flush().map_err(CliError::Output)
+    }
+
+    /// The stream behind it, for bytes that are no lines; what is printed after that goes nowhere.
+    ///
+    /// # Errors
+    /// [`CliError::Output`] if the stream fails.
+    pub fn take_writer(&mut self) -> Result<Box<dyn Write + Send>> {
+        self.flush()?;
+        Ok(std::mem::replace(
+            &mut self.writer,
+            Box::new(std::io::sink()),
+        ))
+    }
+
+    /// Hands printed lines to the other end; a table for people goes on.
+    ///
+    /// # Errors
+    /// [`CliError::Output`] if the stream fails.
+    pub fn flush_lines(&mut self) -> Result<()> {
+        match self.mode {
+            OutputMode::Lines => self.writer.flush().map_err(CliError::Output),
+            OutputMode::Table { .. } => Ok(()),
+        }
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<()> {

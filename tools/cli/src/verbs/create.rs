@@ -1,4 +1,4 @@
-//! `create`: a database and a table from a schema file.
+//! `create`: a database and a table from a schema file, or from the columns of a file of rows.
 
 use std::io::Read;
 
@@ -8,6 +8,7 @@ use tidewater_format::SchemaDefinition;
 use crate::args::TableArgs;
 use crate::context::Context;
 use crate::error::{CliError, EXIT_DONE, Result};
+use crate::load::LikeArgs;
 use crate::verbs::describe::print_schema;
 
 /// Arguments of `create`.
@@ -16,8 +17,15 @@ pub(crate) struct CreateArgs {
     #[command(flatten)]
     pub(crate) table: TableArgs,
     /// File with the table's columns, keys and options as JSON; `-` for standard input, or the JSON itself
-    #[arg(long, value_name = "FILE")]
-    pub(crate) schema: String,
+    #[arg(
+        long,
+        value_name = "FILE",
+        required_unless_present = "like",
+        conflicts_with = "like"
+    )]
+    pub(crate) schema: Option<String>,
+    #[command(flatten)]
+    pub(crate) like: LikeArgs,
     /// Do nothing if the table exists already
     #[arg(long)]
     pub(crate) if_not_exists: bool,
@@ -25,9 +33,19 @@ pub(crate) struct CreateArgs {
 
 pub(crate) async fn run(args: CreateArgs, context: &mut Context) -> Result<u8> {
     args.table.refuse_later_features()?;
-    let text = schema_text(&args.schema, context)?;
-    let mut definition = SchemaDefinition::from_json(text.as_bytes())?;
-    definition.options.extend(args.table.dynamic_options());
+    let definition = match &args.schema {
+        Some(schema) => {
+            let text = schema_text(schema, context)?;
+            let mut definition = SchemaDefinition::from_json(text.as_bytes())?;
+            definition.options.extend(args.table.dynamic_options());
+            definition
+        }
+        None => {
+            let input = context.take_input();
+            let definition = args.like.definition(input, args.table.dynamic_options())?;
+            definition.ok_or_else(|| CliError::usage("create needs --schema or --like"))?
+        }
+    };
     let table = context
         .engine
         .create_table(&args.table, definition, args.if_not_exists)

@@ -21,6 +21,9 @@ pub(crate) struct QueryArgs {
     /// Only rows for which this holds, as JSON: {"op":"=","field":"id","value":7}, {"op":"and","of":[...]}
     #[arg(long, value_name = "JSON", allow_hyphen_values = true)]
     pub(crate) filter: Option<String>,
+    /// Only rows for which this holds, as text: "amount > 3 and city like 'D%'"
+    #[arg(long = "where", value_name = "CONDITION", allow_hyphen_values = true)]
+    pub(crate) condition: Option<String>,
 }
 
 /// The columns and the filter, bound to a table's row type.
@@ -59,6 +62,15 @@ impl QueryArgs {
             .as_deref()
             .map(|text| filter_of(text, row_type))
             .transpose()?;
+        let condition = self
+            .condition
+            .as_deref()
+            .map(|text| Predicate::parse_text(text, row_type))
+            .transpose()?;
+        let filter = match (filter, condition) {
+            (Some(filter), Some(condition)) => Some(Predicate::and([filter, condition])),
+            (filter, condition) => filter.or(condition),
+        };
         Ok(Query {
             columns,
             row_type: row_type.project(&indices),
@@ -112,7 +124,7 @@ mod tests {
         let row_type = RowType::of([("a", DataType::int()), ("b", DataType::string())]);
         let query = QueryArgs {
             project: Some("b, a,b".into()),
-            filter: None,
+            ..QueryArgs::default()
         }
         .bind(&row_type)
         .unwrap();
@@ -121,7 +133,7 @@ mod tests {
         assert!(
             QueryArgs {
                 project: Some("c".into()),
-                filter: None
+                ..QueryArgs::default()
             }
             .bind(&row_type)
             .is_err()

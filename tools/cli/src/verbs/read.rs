@@ -1,11 +1,16 @@
 //! `read`: the rows of a snapshot.
 
+use std::path::PathBuf;
+
 use clap::Args;
-use tidewater_types::RowKind;
+use serde_json::json;
+use tidewater_table::ScanBuilder;
+use tidewater_types::{RowKind, RowType};
 
 use crate::args::TableArgs;
 use crate::context::Context;
 use crate::error::{CliError, EXIT_DONE, Result};
+use crate::export::{Destination, ExportFormat, ExportWriter};
 use crate::json::{Lines, RowEncoder};
 use crate::output::{Align, Cell, OutputMode, RowTable};
 use crate::verbs::query::{KindColumn, QueryArgs};
@@ -31,6 +36,33 @@ pub(crate) struct ReadArgs {
     /// Print JSON lines as they come, not sorted by their bytes; needs little memory
     #[arg(long)]
     pub(crate) unsorted: bool,
+    #[command(flatten)]
+    pub(crate) export: ExportArgs,
+}
+
+/// Rows for other programs.
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// Write plain rows, unsorted, for other programs [default: by the extension of --output, or {"row":...} lines without it]
+    #[arg(long, value_enum, value_name = "FORMAT", conflicts_with_all = ["kinds", "unsorted"])]
+    pub(crate) format: Option<ExportFormat>,
+    /// Write rows into this file, which is there when it is whole [default: standard output]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["kinds", "unsorted"])]
+    pub(crate) output: Option<PathBuf>,
+}
+
+impl ExportArgs {
+    /// The format asked for, in whichever way.
+    fn format(&self) -> Result<Option<ExportFormat>> {
+        match (self.format, &self.output) {
+            (Some(format), _) => Ok(Some(format)),
+            (None, None) => Ok(None),
+            (None, Some(path)) => ExportFormat::of_path(path).map(Some).ok_or_else(|| {
+                let path = path.display();
+                CliError::usage(format!("--format is needed: the name {path} says none"))
+            }),
+        }
+    }
 }
 
 /// Which snapshot.
@@ -59,6 +91,7 @@ impl AtArgs {
 
 pub(crate) async fn run(args: ReadArgs, context: &mut Context) -> Result<u8> {
     args.at.refuse_later_features()?;
+    let format = args.export.format()?;
     let table = context.engine.table(&args.table).await?;
     let scan = at(table.new_scan(), &args.at);
     let query = args.query.bind(&scan.row_type().await?)?;
@@ -68,6 +101,9 @@ pub(crate) async fn run(args: ReadArgs, context: &mut Context) -> Result<u8> {
     }
     if let Some(limit) = args.limit {
         scan = scan.limit(limit);
+    }
+    if let Some(format) = format {
+        return export(scan, &query.row_type, format, args.export.output, context).await;
     }
     let mut batches = scan.read().await?;
     if let OutputMode::Table { .. } = context.output.mode() {
@@ -116,6 +152,34 @@ pub(crate) async fn run(args: ReadArgs, context: &mut Context) -> Result<u8> {
     Ok(EXIT_DONE)
 }
 
+/// Writes the rows into a file, and says how many, or to standard output.
+async fn export(
+    scan: ScanBuilder,
+    row_type: &RowType,
+    format: ExportFormat,
+    file: Option<PathBuf>,
+    context: &mut Context,
+) -> Result<u8> {
+    let destination = match &file {
+        Some(path) => Destination::file(path)?,
+        None => Destination::stream(context.output.take_writer()?),
+    };
+    let mut writer = ExportWriter::new(format, row_type, destination)?;
+    let mut progress = context.progress("read");
+    let mut batches = scan.read().await?;
+    while let Some(batch) = batches.next_batch().await? {
+        writer.write(&batch)?;
+        progress.add(u64::try_from(batch.num_rows()).unwrap_or_default());
+    }
+    let summary = writer.finish()?;
+    progress.finish();
+    if let Some(file) = file {
+        let line = json!({"rows": summary.rows, "file": file.display().to_string()});
+        context.output.record(&line)?;
+    }
+    Ok(EXIT_DONE)
+}
+
 fn write_head(out: &mut Vec<u8>, kind: Option<RowKind>) {
     out.push(b'{');
     if let Some(kind) = kind {
@@ -127,7 +191,7 @@ fn write_head(out: &mut Vec<u8>, kind: Option<RowKind>) {
 }
 
 /// The scan at the snapshot that the arguments name.
-pub(crate) fn at(scan: tidewater_table::ScanBuilder, at: &AtArgs) -> tidewater_table::ScanBuilder {
+pub(crate) fn at(scan: ScanBuilder, at: &AtArgs) -> ScanBuilder {
     match (at.snapshot, at.timestamp_millis) {
         (Some(id), _) => scan.snapshot(tidewater_types::SnapshotId(id)),
         (None, Some(millis)) => scan.timestamp_millis(millis),

@@ -1,13 +1,16 @@
 //! `stream`: the changes from one snapshot to another, as a streaming reader sees them.
 
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
 use arrow_array::RecordBatch;
 use clap::{Args, ValueEnum};
-use tidewater_table::{StreamMode, StreamOptions};
+use tidewater_table::{StreamMode, StreamOptions, StreamPosition};
 use tidewater_types::{RowType, SnapshotId};
 
 use crate::args::TableArgs;
 use crate::context::Context;
-use crate::error::{EXIT_DONE, Result};
+use crate::error::{CliError, EXIT_DONE, Result};
 use crate::json::{Lines, RowEncoder};
 use crate::output::{Align, Cell, Output, OutputMode, RowTable};
 use crate::verbs::query::{KindColumn, QueryArgs};
@@ -19,15 +22,27 @@ pub(crate) struct StreamArgs {
     pub(crate) table: TableArgs,
     #[command(flatten)]
     pub(crate) query: QueryArgs,
-    /// Snapshot to start at
+    /// Snapshot to start at, for the modes from-snapshot and from-snapshot-full
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) from_snapshot: i64,
-    /// Last snapshot to show [default: the latest there is]
+    /// Time to start at in milliseconds since 1970 UTC, for the mode from-timestamp
+    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
+    pub(crate) from_millis: Option<i64>,
+    /// Last snapshot to show [default: the latest there is; with --follow there is none]
     #[arg(long, value_name = "M")]
     pub(crate) until_snapshot: Option<i64>,
     /// Where the reader starts
     #[arg(long, value_enum, default_value = "from-snapshot")]
     pub(crate) mode: Mode,
+    /// Go on without end as new snapshots come; Ctrl-C ends it after a whole snapshot
+    #[arg(long)]
+    pub(crate) follow: bool,
+    /// Milliseconds between two looks for a new snapshot while following [default: continuous.discovery-interval of the table]
+    #[arg(long, value_name = "MS", requires = "follow")]
+    pub(crate) poll_millis: Option<u64>,
+    /// File that remembers the place: written after each snapshot that was printed, and where a later call goes on
+    #[arg(long, value_name = "FILE")]
+    pub(crate) position_file: Option<PathBuf>,
 }
 
 /// Where a streaming reader starts.
@@ -39,48 +54,109 @@ pub(crate) enum Mode {
     FromSnapshotFull,
     /// With the state at the latest snapshot
     LatestFull,
+    /// With what comes after the latest snapshot
+    Latest,
+    /// With the changes of the first snapshot committed at a time or later
+    FromTimestamp,
+}
+
+impl StreamArgs {
+    fn mode(&self) -> Result<StreamMode> {
+        let snapshot = SnapshotId(self.from_snapshot);
+        Ok(match (self.mode, self.from_millis) {
+            (Mode::FromTimestamp, Some(millis)) => StreamMode::FromTimestamp(millis),
+            (Mode::FromTimestamp, None) => {
+                return Err(CliError::usage("--mode from-timestamp needs --from-millis"));
+            }
+            (_, Some(_)) => {
+                return Err(CliError::usage("--from-millis needs --mode from-timestamp"));
+            }
+            (Mode::FromSnapshot, None) => StreamMode::FromSnapshot(snapshot),
+            (Mode::FromSnapshotFull, None) => StreamMode::FromSnapshotFull(snapshot),
+            (Mode::LatestFull, None) => StreamMode::LatestFull,
+            (Mode::Latest, None) => StreamMode::Latest,
+        })
+    }
 }
 
 pub(crate) async fn run(args: StreamArgs, context: &mut Context) -> Result<u8> {
     let table = context.engine.table(&args.table).await?;
-    let until = match args.until_snapshot {
-        Some(id) => id,
-        None => match table.latest_snapshot().await? {
-            Some(latest) => latest.id.0,
-            None => return Ok(EXIT_DONE),
-        },
+    let latest = table.latest_snapshot().await?.map(|latest| latest.id.0);
+    let until = match (args.until_snapshot, args.follow) {
+        (Some(id), _) => id,
+        (None, true) => i64::MAX,
+        (None, false) => latest.unwrap_or(0),
     };
     let schema = table.schema();
     let query = args.query.bind(&schema.row_type())?;
-    let mode = match args.mode {
-        Mode::FromSnapshot => StreamMode::FromSnapshot(SnapshotId(args.from_snapshot)),
-        Mode::FromSnapshotFull => StreamMode::FromSnapshotFull(SnapshotId(args.from_snapshot)),
-        Mode::LatestFull => StreamMode::LatestFull,
-    };
-    let options = StreamOptions {
-        mode,
+    let mut stream = table.new_stream(StreamOptions {
+        mode: args.mode()?,
         project: Some(query.columns.clone()),
         filter: query.filter.clone(),
-    };
-    let mut stream = table.new_stream(options)?;
+    })?;
+    if let Some(file) = &args.position_file
+        && let Some(position) = read_position(file)?
+    {
+        stream.restore(position);
+    }
     let mut printer =
         ChangePrinter::new(&query.row_type, &schema.primary_keys, context.output.mode());
-    while let Some(plan) = stream.plan_next().await? {
-        if plan.snapshot.0 > until {
+    let poll = args.poll_millis.map(Duration::from_millis);
+    let mut stopped = std::pin::pin!(tokio::signal::ctrl_c());
+    loop {
+        let next = if args.follow {
+            // What was printed is seen while the stream waits.
+            context.output.flush()?;
+            tokio::select! {
+                plan = stream.wait_next(poll) => Some(plan?),
+                signal = &mut stopped => signal.map(|()| None).map_err(CliError::Runtime)?,
+            }
+        } else {
+            stream.plan_next().await?
+        };
+        let Some(plan) = next.filter(|plan| plan.snapshot.0 <= until) else {
             break;
-        }
+        };
         let snapshot = plan.snapshot;
         let mut batches = stream.read(plan).await?;
         while let Some(batch) = batches.next_batch().await? {
             printer.batch(snapshot, &batch, &mut context.output)?;
         }
         printer.end_snapshot(&mut context.output)?;
+        if let Some(file) = &args.position_file {
+            context.output.flush()?;
+            write_position(file, stream.position())?;
+        }
         if snapshot.0 >= until {
             break;
         }
     }
     printer.finish(&mut context.output)?;
     Ok(EXIT_DONE)
+}
+
+/// The place that an earlier call remembered.
+fn read_position(file: &Path) -> Result<Option<StreamPosition>> {
+    match std::fs::read_to_string(file) {
+        Ok(text) => Ok(Some(StreamPosition::from_json(&text)?)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(CliError::Read {
+            path: file.display().to_string(),
+            source,
+        }),
+    }
+}
+
+/// Remembers a place; a crash leaves the old one or the new one.
+fn write_position(file: &Path, position: StreamPosition) -> Result<()> {
+    let failed = |source| CliError::Write {
+        path: file.display().to_string(),
+        source,
+    };
+    let mut name = file.as_os_str().to_owned();
+    name.push(".tmp");
+    std::fs::write(&name, position.to_json()).map_err(failed)?;
+    std::fs::rename(&name, file).map_err(failed)
 }
 
 /// Prints changes; the lines of one snapshot are ordered by key, those of one key as they came.

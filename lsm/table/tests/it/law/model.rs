@@ -134,7 +134,7 @@ pub(crate) fn wider(data_type: &DataType) -> Option<DataType> {
 
 /// A value of the type; equal seeds give equal values, and edges come up often.
 pub(crate) fn value_of(data_type: &DataType, seed: u16) -> Datum {
-    if data_type.nullable && seed % 7 == 0 {
+    if data_type.nullable && seed.is_multiple_of(7) {
         return Datum::Null;
     }
     let small = i32::from(seed % 41) - 20;
@@ -190,7 +190,7 @@ pub(crate) fn value_of(data_type: &DataType, seed: u16) -> Datum {
             5 => "wide ".repeat(2_000).chars().take(*max as usize).collect(),
             _ => format!("t{small}"),
         }),
-        TypeKind::Boolean => Datum::Boolean(seed % 2 == 0),
+        TypeKind::Boolean => Datum::Boolean(seed.is_multiple_of(2)),
         other => panic!("no values for {other:?}"),
     }
 }

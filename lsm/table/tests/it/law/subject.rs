@@ -493,7 +493,7 @@ impl Subject {
                 vec![known(seed), known(seed / 2), known(seed / 3)],
             ),
             7 => (PredicateOp::Between, vec![known(seed), known(seed / 2)]),
-            _ if seed % 2 == 0 => (PredicateOp::IsNull, Vec::new()),
+            _ if seed.is_multiple_of(2) => (PredicateOp::IsNull, Vec::new()),
             _ => (PredicateOp::IsNotNull, Vec::new()),
         };
         Predicate::leaf(row_type, &field.name, op, literals).unwrap()

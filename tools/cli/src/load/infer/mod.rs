@@ -17,6 +17,7 @@ use self::text::TextGuess;
 use super::bad_rows::{BadRow, Place, RowFault};
 use super::csv::{Conversion, CsvOptions, RecordReader, Records};
 use super::error::{LoadError, Result};
+use super::guard::guarded;
 use super::input::{Input, InputFormat};
 use super::json_lines::LineReader;
 use super::reader::PieceSize;
@@ -52,8 +53,10 @@ pub struct InferOptions {
 pub fn infer_schema(input: Input, options: &InferOptions) -> Result<SchemaDefinition> {
     let file = input.name();
     let mut row_type = match input.format(options.format)? {
-        InputFormat::Parquet => of_arrow(&file, &*super::parquet::schema(input)?)?,
-        InputFormat::Arrow => of_arrow(&file, &*super::ipc::schema(input)?)?,
+        InputFormat::Parquet => {
+            of_arrow(&file, &*guarded(&file, || super::parquet::schema(input))?)?
+        }
+        InputFormat::Arrow => of_arrow(&file, &*guarded(&file, || super::ipc::schema(input))?)?,
         InputFormat::Csv => of_csv(input, options)?,
         InputFormat::Json => of_json(input, options)?,
     };

@@ -18,7 +18,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use tidewater_types::{DataType, ErrorKind, RowType};
 
-use super::super::{Input, InputFormat, SourceOptions};
+use super::super::{Input, InputFormat, LoadError, SourceOptions};
 use super::{Folder, batches, error, kinds, lines, plain, rows};
 
 pub(super) fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
@@ -260,4 +260,41 @@ fn wide_rows_come_in_small_batches_even_if_the_file_does_not_say_that_they_are_w
     });
     assert!(ids.eq(0..5_000));
     assert_eq!(found.last().unwrap().end.row, 5_000);
+}
+
+#[test]
+fn streams_that_follow_each_other_are_refused_and_torn_footers_too() {
+    let folder = Folder::new();
+    write_ipc(&folder, "a.arrows", &foreign(), true);
+    let bytes = std::fs::read(folder.path("a.arrows")).unwrap();
+    let told = batches(folder.source("b.arrows", bytes.repeat(2)), &foreign_type()).unwrap_err();
+    assert!(format!("{told:?}").contains("bytes follow the end of the stream"));
+    write_ipc(&folder, "a.arrow", &foreign(), false);
+    let mut bytes = std::fs::read(folder.path("a.arrow")).unwrap();
+    let last = bytes.len() - 1;
+    bytes[last] = 0;
+    let told = batches(folder.source("b.arrow", bytes), &foreign_type()).unwrap_err();
+    assert!(format!("{told:?}").contains("torn"));
+}
+
+#[test]
+fn flipped_bytes_are_read_or_refused_as_corrupt() {
+    let folder = Folder::new();
+    write_parquet(&folder, "a.parquet", &foreign());
+    write_ipc(&folder, "a.arrow", &foreign(), false);
+    write_ipc(&folder, "a.arrows", &foreign(), true);
+    for name in ["a.parquet", "a.arrow", "a.arrows"] {
+        let bytes = std::fs::read(folder.path(name)).unwrap();
+        for at in (0..bytes.len()).step_by(11) {
+            let mut flipped = bytes.clone();
+            flipped[at] ^= [0x55, 0x80, 0x08, 0x01][at % 4];
+            if let Err(told) = batches(folder.source(name, flipped), &foreign_type()) {
+                let stopped = matches!(told, LoadError::ReaderStopped { .. });
+                assert!(
+                    !stopped && told.kind() != ErrorKind::Internal,
+                    "{name} {at}: {told:?}"
+                );
+            }
+        }
+    }
 }

@@ -143,3 +143,24 @@ fn a_source_that_is_dropped_early_stops() {
     assert_eq!(source.next_batch_blocking().unwrap().unwrap().end.row, 1);
     assert!(source.skip_to(Position::default(), 0).is_err());
 }
+
+#[test]
+fn batches_can_be_awaited() {
+    let folder = Folder::new();
+    let names = files(&folder);
+    let mut options = folder.named(names[0]);
+    options.batch_rows = 10;
+    let mut source = super::Source::open(options, &row_type()).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    let found = runtime.block_on(async {
+        let mut found = Vec::new();
+        while let Some(batch) = source.next_batch().await.unwrap() {
+            found.push(batch);
+        }
+        assert!(source.next_batch().await.unwrap().is_none());
+        found
+    });
+    assert_eq!(lines(&found, &row_type()), expected(0));
+}
