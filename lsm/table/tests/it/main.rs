@@ -8,9 +8,12 @@
     reason = "the whole program is a test"
 )]
 
+mod damage;
+mod faults;
 mod golden;
 mod law;
 mod plan;
+mod small;
 mod stream;
 mod vectors;
 mod verify;
