@@ -1,6 +1,4 @@
 //! The command line as a script sees it: arguments and lines in, lines and a status out.
-//!
-//! `golden.rs` and `verbs.rs` wait for the verbs; nothing of them counts as tested.
 
 #![allow(
     clippy::unwrap_used,
@@ -12,3 +10,5 @@
 mod call;
 mod console;
 mod golden;
+mod kill;
+mod load;

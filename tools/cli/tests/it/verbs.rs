@@ -1,3 +1,0 @@
-//! Verbs, as far as they are joined.
-
-
