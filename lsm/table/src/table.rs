@@ -5,12 +5,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use tidewater_files::FilesContext;
-use tidewater_format::{SchemaChange, SchemaDefinition, Snapshot, TableSchema, ensure_readable};
+use tidewater_format::{
+    ManifestEntry, ManifestFileMeta, SchemaChange, SchemaDefinition, Snapshot, TableSchema,
+    ensure_readable,
+};
 use tidewater_io::{CpuPool, Env, FileIo, MemoryBudget};
 
 use crate::commit::TableCommit;
 use crate::error::Result;
-use crate::scan::ScanBuilder;
+use crate::scan::{ScanBuilder, ScanPlanner, manifests_by_list};
 use crate::stream::{StreamOptions, StreamScan};
 use crate::table_log::TableLog;
 use crate::verify::{VerifyOptions, VerifyReport, verify};
@@ -162,6 +165,26 @@ impl Table {
     /// Tables and options that this build cannot follow, columns that are not there.
     pub fn new_stream(&self, options: StreamOptions) -> Result<StreamScan> {
         StreamScan::new(self.log.clone(), self.files.clone(), options)
+    }
+
+    /// The manifests of a snapshot, and the list that names each: `base`, `delta` or `changelog`.
+    ///
+    /// # Errors
+    /// A list that is missing or damaged.
+    pub async fn manifests(
+        &self,
+        snapshot: &Snapshot,
+    ) -> Result<Vec<(&'static str, ManifestFileMeta)>> {
+        manifests_by_list(&self.log, snapshot).await
+    }
+
+    /// The live files of a snapshot with all their statistics, in the order in which manifests name them.
+    ///
+    /// # Errors
+    /// Metadata that is missing or damaged.
+    pub async fn live_files(&self, snapshot: &Snapshot) -> Result<Vec<ManifestEntry>> {
+        let planner = ScanPlanner::new(&self.log, self.schema(), None)?.with_statistics();
+        planner.live(snapshot).await
     }
 
     /// Reads again everything that snapshots reach, and tells what does not hold.

@@ -61,12 +61,12 @@ const TABLE: &str = "peers.t";
 ///
 /// # Errors
 /// When an engine refuses a request; which request it was stands in the error.
-pub fn play(
+pub fn play<'a>(
     seed: u64,
     options: &WorkloadOptions,
     warehouse: &Path,
-    one: &mut dyn Engine,
-    other: &mut dyn Engine,
+    one: &'a mut dyn Engine,
+    other: &'a mut dyn Engine,
 ) -> Result<Outcome> {
     let mut workload = Workload::new(seed, options);
     let mut engines = [one, other];

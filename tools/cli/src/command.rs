@@ -7,8 +7,10 @@ use crate::load::LoadArgs;
 use crate::verbs::alter::AlterArgs;
 use crate::verbs::compact::CompactArgs;
 use crate::verbs::create::CreateArgs;
+use crate::verbs::demo::DemoArgs;
 use crate::verbs::describe::DescribeArgs;
 use crate::verbs::drop::DropArgs;
+use crate::verbs::inspect::InspectArgs;
 use crate::verbs::plan::PlanArgs;
 use crate::verbs::read::ReadArgs;
 use crate::verbs::stream::StreamArgs;
@@ -38,6 +40,8 @@ pub(crate) struct Command {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
+    /// Show it all on a table of its own: upserts, a follower, compaction, and the proof that both ways of reading agree
+    Demo(DemoArgs),
     /// Create a database and a table from a schema file
     Create(CreateArgs),
     /// Print the table's latest schema
@@ -62,6 +66,8 @@ pub(crate) enum Verb {
     Drop(DropArgs),
     /// Re-read everything that snapshots reach and report what does not hold together
     Verify(VerifyArgs),
+    /// Show what the table is made of: snapshots, schemas, files, manifests, levels, options
+    Inspect(InspectArgs),
     /// Print the name and version of this engine
     Version,
     /// List every option: of tables, of their columns, of access to stores

@@ -35,13 +35,17 @@ impl Engine {
         &self.env
     }
 
+    /// What tables need of it.
+    pub(crate) fn table_env(&self) -> TableEnv {
+        TableEnv::new(self.env.clone(), self.cpu.clone(), self.memory.clone())
+    }
+
     fn catalog(&self, location: &WarehouseArgs) -> Result<FileSystemCatalog> {
         let options = pairs(&location.catalog_options);
-        let table_env = TableEnv::new(self.env.clone(), self.cpu.clone(), self.memory.clone());
         Ok(FileSystemCatalog::open(
             &location.warehouse,
             &options,
-            table_env,
+            self.table_env(),
         )?)
     }
 

@@ -98,6 +98,25 @@ impl<'a> ManifestReader<'a> {
     }
 }
 
+/// All manifests of a snapshot, with the name of the list that holds each.
+pub(crate) async fn manifests_by_list(
+    log: &TableLog,
+    snapshot: &Snapshot,
+) -> Result<Vec<(&'static str, ManifestFileMeta)>> {
+    let reader = ManifestReader::new(log, None);
+    let delta = reader.metas(snapshot, ManifestKind::Delta).await?;
+    let mut state = reader.metas(snapshot, ManifestKind::State).await?;
+    state.truncate(state.len().saturating_sub(delta.len()));
+    let changelog = reader.metas(snapshot, ManifestKind::Changelog).await?;
+    let named = |name: &'static str, metas: Vec<ManifestFileMeta>| {
+        metas.into_iter().map(move |meta| (name, meta))
+    };
+    Ok(named("base", state)
+        .chain(named("delta", delta))
+        .chain(named("changelog", changelog))
+        .collect())
+}
+
 async fn fetch(io: &FileIo, path: &str) -> Result<Bytes> {
     Ok(io.read(path).await?)
 }

@@ -22,6 +22,6 @@ pub use planner::{ScanPlan, ScanPlanner};
 pub use rows::RowStream;
 pub use splits::DataSplit;
 
-pub(crate) use manifests::ManifestKind;
+pub(crate) use manifests::{ManifestKind, manifests_by_list};
 pub(crate) use rows::RowRequest;
 pub(crate) use splits::SplitPurpose;

@@ -30,7 +30,7 @@ use self::route::{RoutedRows, RowRouter};
 use crate::error::{Result, TableError};
 use crate::table::Table;
 
-/// Memory that a writer takes at least, however little is left of the process's.
+/// Memory that a writer may take however little is left of the process's.
 const MEMORY_MIN: usize = 4 << 20;
 
 /// How a table is written.
@@ -74,7 +74,7 @@ impl TableWrite {
         });
         // Half of what is left: the other half is for sorting, encoding and other writers.
         let process = &table.env().memory;
-        let bytes = asked.min(process.available() / 2).max(MEMORY_MIN);
+        let bytes = asked.min((process.available() / 2).max(MEMORY_MIN));
         Ok(Self {
             preparer: Arc::new(RowPreparer::new(schema, table_options)?),
             router: Arc::new(RowRouter::new(schema, table_options)?),
@@ -261,10 +261,11 @@ impl TableWrite {
     /// The store's; a compaction that failed. Then the writer is good for [`TableWrite::abort`] only.
     pub async fn prepare_commit(&mut self, wait: bool) -> Result<Vec<CommitMessage>> {
         let at_once = self.context_cpu().threads().max(1);
-        let prepare = self
-            .writers
-            .values_mut()
-            .map(|writer| writer.prepare_commit(wait));
+        // Not by `map`: with a closure over borrowed writers the compiler cannot see that this future may be sent to another thread.
+        let mut prepare = Vec::with_capacity(self.writers.len());
+        for writer in self.writers.values_mut() {
+            prepare.push(writer.prepare_commit(wait));
+        }
         let mut prepared = futures::stream::iter(prepare).buffer_unordered(at_once);
         let mut messages = std::mem::take(&mut self.compacted);
         let mut fault = None;

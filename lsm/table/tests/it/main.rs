@@ -9,6 +9,8 @@
 )]
 
 mod golden;
+mod law;
 mod plan;
 mod stream;
 mod verify;
+mod writers;

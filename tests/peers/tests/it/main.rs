@@ -2,7 +2,12 @@
 //!
 //! `TIDEWATER_PEER_ROUNDS` is the number of tables (6 unless set), `TIDEWATER_PEER_SEED` the seed of the first (1 unless set).
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "the whole program is a test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "the whole program is a test"
+)]
 
 use tidewater_peers::{JavaPeer, Outcome, Tidewater, play};
 use tidewater_testkit::WorkloadOptions;

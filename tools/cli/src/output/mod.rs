@@ -16,7 +16,7 @@ use std::io::Write;
 
 use serde_json::Value;
 
-pub use self::progress::Progress;
+pub use self::progress::{Progress, grouped};
 pub use self::row_table::RowTable;
 pub use self::table::{Align, Cell, TextTable};
 

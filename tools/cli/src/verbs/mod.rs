@@ -3,8 +3,10 @@
 pub(crate) mod alter;
 pub(crate) mod compact;
 pub(crate) mod create;
+pub(crate) mod demo;
 pub(crate) mod describe;
 pub(crate) mod drop;
+pub(crate) mod inspect;
 pub(crate) mod load;
 pub(crate) mod options;
 pub(crate) mod plan;
@@ -36,6 +38,8 @@ pub(crate) async fn run(verb: Verb, context: &mut Context) -> Result<u8> {
         Verb::Compact(args) => compact::run(args, context).await,
         Verb::Alter(args) => alter::run(args, context).await,
         Verb::Tables(args) => tables::run(args, context).await,
+        Verb::Demo(args) => demo::run(args, context).await,
+        Verb::Inspect(args) => inspect::run(args, context).await,
         Verb::Verify(args) => verify::run(args, context).await,
         Verb::Drop(args) => drop::run(args, context).await,
         Verb::Options(args) => options::run(&args, context),

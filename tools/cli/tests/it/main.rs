@@ -9,6 +9,7 @@
 
 mod call;
 mod console;
+mod demo;
 mod golden;
 mod kill;
 mod load;
