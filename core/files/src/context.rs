@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tidewater_io::{CpuPool, Env, FileIo};
 
-use crate::parquet::FooterCache;
+use crate::parquet::{DEFAULT_UNIT_BYTES, FooterCache};
 
 /// Bytes of footers that are kept by default.
 const FOOTER_CACHE_BYTES: usize = 64 << 20;
@@ -16,6 +16,7 @@ pub struct FilesContext {
     pub(crate) cpu: CpuPool,
     pub(crate) env: Env,
     pub(crate) footers: Arc<FooterCache>,
+    unit_bytes: u64,
 }
 
 impl FilesContext {
@@ -27,6 +28,7 @@ impl FilesContext {
             cpu,
             env,
             footers: Arc::new(FooterCache::new(FOOTER_CACHE_BYTES)),
+            unit_bytes: DEFAULT_UNIT_BYTES,
         }
     }
 
@@ -43,6 +45,17 @@ impl FilesContext {
             footers: Arc::new(FooterCache::new(bytes)),
             ..self
         }
+    }
+
+    /// The same with another bound for the bytes of a file that are fetched and decoded together; a read holds two such units.
+    #[must_use]
+    pub fn with_unit_bytes(self, unit_bytes: u64) -> Self {
+        Self { unit_bytes, ..self }
+    }
+
+    /// Most bytes of a file that are fetched and decoded together.
+    pub fn unit_bytes(&self) -> u64 {
+        self.unit_bytes
     }
 
     /// The store.

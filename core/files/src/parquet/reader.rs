@@ -49,7 +49,7 @@ pub struct ReadRequest {
     pub rows: RowChoice,
     /// Most rows of a batch.
     pub batch_rows: usize,
-    /// Bytes that are fetched and decoded together; row groups are cut to it where their index allows.
+    /// Bytes that are fetched and decoded together, at most those of the context; row groups are cut to it where their index allows.
     pub unit_bytes: u64,
 }
 
@@ -156,7 +156,8 @@ impl ParquetFileReader {
     ///
     /// # Errors
     /// [`FilesError::ColumnType`] if the stored form of a column cannot be read as its type; damage of the page indexes; the store's.
-    pub async fn read(&self, request: ReadRequest) -> Result<FileRead> {
+    pub async fn read(&self, mut request: ReadRequest) -> Result<FileRead> {
+        request.unit_bytes = request.unit_bytes.min(self.context.unit_bytes());
         let footer = if self.wants_page_index(&request) {
             let (path, size) = (self.footer.path(), Some(self.footer.file_bytes()));
             Footer::open(&self.context, path, size, PageIndex::Load).await?

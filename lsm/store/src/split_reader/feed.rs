@@ -4,24 +4,13 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use tidewater_files::{
-    BatchStream, DEFAULT_UNIT_BYTES, FilesContext, ParquetFileReader, ReadRequest,
-};
+use tidewater_files::{BatchStream, FilesContext, ParquetFileReader, ReadRequest};
 use tidewater_format::{DataFileMeta, TableSchema, data_file_path};
 use tidewater_types::{DataField, Predicate, SchemaId};
 use tokio::task::JoinHandle;
 
 use super::columns::ReadColumns;
 use crate::error::{Result, StoreError};
-
-/// Bytes that the runs of a merge fetch together; each has at least [`LEAST_UNIT_BYTES`].
-const MERGE_BYTES: u64 = 2 * DEFAULT_UNIT_BYTES;
-const LEAST_UNIT_BYTES: u64 = 8 << 20;
-
-/// Bytes fetched in one go when this many files are read side by side.
-pub(super) fn unit_bytes(runs: usize) -> u64 {
-    (MERGE_BYTES / (runs as u64).max(1)).clamp(LEAST_UNIT_BYTES, DEFAULT_UNIT_BYTES)
-}
 
 /// What one file is asked for.
 #[derive(Debug)]
@@ -47,6 +36,13 @@ pub(super) struct FileOpener {
 }
 
 impl FileOpener {
+    /// Bytes fetched in one go when this many files are read side by side: together twice those of one file, but not too few to be
+    /// worth a request.
+    pub(super) fn unit_bytes(&self, runs: usize) -> u64 {
+        let one = self.context.unit_bytes();
+        (2 * one / (runs as u64).max(1)).clamp(one / 8, one)
+    }
+
     /// Begins to open a file; needs a tokio runtime.
     fn open(&self, task: FileTask, unit_bytes: u64) -> Result<Opening> {
         let FileTask {

@@ -12,7 +12,7 @@ use arrow_array::RecordBatch;
 use tidewater_format::DataFileMeta;
 use tidewater_merge::Section;
 
-use super::feed::{FileFeed, FileOpener, FileTask, unit_bytes};
+use super::feed::{FileFeed, FileOpener, FileTask};
 use super::output::RowOutput;
 use super::section::{MergeRules, SectionMerge};
 use crate::error::{Result, StoreError};
@@ -188,9 +188,11 @@ impl PieceStream {
     fn open(&self, piece: PiecePlan) -> Result<Piece> {
         let opener = &self.plan.opener;
         match piece {
-            PiecePlan::Files(files) => {
-                Ok(Piece::Files(FileFeed::start(opener, files, unit_bytes(1))?))
-            }
+            PiecePlan::Files(files) => Ok(Piece::Files(FileFeed::start(
+                opener,
+                files,
+                opener.unit_bytes(1),
+            )?)),
             PiecePlan::Merge {
                 runs,
                 expected_rows,
@@ -198,7 +200,7 @@ impl PieceStream {
                 let rules = self.plan.rules.as_ref().ok_or(StoreError::Bug {
                     what: "files without keys were to be merged",
                 })?;
-                let unit_bytes = unit_bytes(runs.len());
+                let unit_bytes = opener.unit_bytes(runs.len());
                 let feeds = runs
                     .into_iter()
                     .map(|files| FileFeed::start(opener, files, unit_bytes));

@@ -12,6 +12,9 @@ use super::error::{LoadError, Result};
 /// Bytes read from a file at once.
 const READ_BYTES: usize = 256 << 10;
 
+/// A stream that hands over less than this at once has no more at the moment.
+const DRY_BYTES: usize = 16 << 10;
+
 /// What an input holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum InputFormat {
@@ -127,14 +130,20 @@ impl Input {
     }
 
     /// Its bytes in order, unpacked if the name ends in `.gz` or `.zst`.
-    pub(super) fn bytes(self) -> Result<Box<dyn Read + Send>> {
+    pub(super) fn bytes(self) -> Result<ByteSource> {
         let name = self.name();
         let read = |source| LoadError::Read {
             file: name.clone(),
             source,
         };
         let path = match self {
-            Self::Stream(stream) => return Ok(stream),
+            Self::Stream(bytes) => {
+                return Ok(ByteSource {
+                    bytes,
+                    is_stream: true,
+                    ran_dry: false,
+                });
+            }
             Self::Path(path) => path,
         };
         let file = File::open(&path).map_err(read)?;
@@ -142,12 +151,13 @@ impl Input {
         if lower.ends_with(".gz") {
             let packed = BufReader::with_capacity(READ_BYTES, file);
             // Files of several members, as `cat a.gz b.gz` makes them, are one text.
-            return Ok(Box::new(flate2::bufread::MultiGzDecoder::new(packed)));
+            let unpacked = flate2::bufread::MultiGzDecoder::new(packed);
+            return Ok(ByteSource::whole(unpacked));
         }
         if lower.ends_with(".zst") || lower.ends_with(".zstd") {
-            return Ok(Box::new(zstd::Decoder::new(file).map_err(read)?));
+            return Ok(ByteSource::whole(zstd::Decoder::new(file).map_err(read)?));
         }
-        Ok(Box::new(file))
+        Ok(ByteSource::whole(file))
     }
 
     /// A file that can be read at any place; a stream is written to a temporary one first.
@@ -162,5 +172,35 @@ impl Input {
             }),
         };
         opened.map_err(|source| LoadError::Read { file: name, source })
+    }
+}
+
+/// The bytes of an input, which tells whether the next ones must be waited for: rows that are there are not held back until then.
+pub(super) struct ByteSource {
+    bytes: Box<dyn Read + Send>,
+    is_stream: bool,
+    ran_dry: bool,
+}
+
+impl ByteSource {
+    fn whole(bytes: impl Read + Send + 'static) -> Self {
+        Self {
+            bytes: Box::new(bytes),
+            is_stream: false,
+            ran_dry: false,
+        }
+    }
+
+    /// Whether a stream seemed to have no more when it was read last.
+    pub(super) fn ran_dry(&self) -> bool {
+        self.ran_dry
+    }
+}
+
+impl Read for ByteSource {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.bytes.read(buffer)?;
+        self.ran_dry = self.is_stream && read < buffer.len().min(DRY_BYTES);
+        Ok(read)
     }
 }

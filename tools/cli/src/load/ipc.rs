@@ -12,7 +12,7 @@ use arrow_schema::{ArrowError, SchemaRef};
 
 use super::columnar::{names, piece, rows_for};
 use super::error::{LoadError, Result};
-use super::input::Input;
+use super::input::{ByteSource, Input};
 use super::reader::{Piece, PieceSize, RowReader};
 use super::target::Target;
 
@@ -42,7 +42,7 @@ pub(super) fn schema(input: Input) -> Result<SchemaRef> {
 /// The batches of a file or stream.
 struct Batches {
     name: String,
-    bytes: Box<dyn Read + Send>,
+    bytes: ByteSource,
     is_file: bool,
     decoder: StreamDecoder,
     /// Read and not decoded yet.

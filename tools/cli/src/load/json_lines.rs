@@ -11,7 +11,7 @@ use tidewater_types::{DataField, DataType, RowType};
 
 use super::bad_rows::{BadRow, Place, RowFault};
 use super::error::{LoadError, Result};
-use super::input::Input;
+use super::input::{ByteSource, Input};
 use super::kinds::kinds_of_words;
 use super::reader::{Piece, PieceSize, RowReader};
 use super::target::Target;
@@ -24,7 +24,7 @@ const READ_BYTES: usize = 256 << 10;
 /// Lines of an input, blank ones passed over.
 pub(super) struct LineReader {
     file: String,
-    bytes: BufReader<Box<dyn Read + Send>>,
+    bytes: BufReader<ByteSource>,
     /// The number of the line read last.
     number: u64,
 }
@@ -36,6 +36,11 @@ impl LineReader {
             bytes: BufReader::with_capacity(READ_BYTES, input.bytes()?),
             number: 0,
         })
+    }
+
+    /// Whether the next line may be long in coming.
+    fn must_wait(&self) -> bool {
+        self.bytes.buffer().is_empty() && self.bytes.get_ref().ran_dry()
     }
 
     /// Appends the next line that is not blank, without its end; its number, or none at the end.
@@ -246,6 +251,9 @@ impl RowReader for JsonReader {
                 break;
             };
             self.ends.push((number, self.text.len()));
+            if self.lines.must_wait() {
+                break;
+            }
         }
         if self.ends.is_empty() {
             return Ok(None);

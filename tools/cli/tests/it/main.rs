@@ -11,3 +11,5 @@ mod call;
 mod console;
 mod demo;
 mod golden;
+mod kill;
+mod load;

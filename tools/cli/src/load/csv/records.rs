@@ -5,7 +5,7 @@ use std::io::Read;
 
 use super::super::bad_rows::RowFault;
 use super::super::error::{LoadError, Result};
-use super::super::input::Input;
+use super::super::input::{ByteSource, Input};
 use super::super::reader::PieceSize;
 use super::CsvOptions;
 
@@ -137,7 +137,7 @@ impl Records {
 /// Reads records from bytes.
 pub(in super::super) struct RecordReader {
     file: String,
-    bytes: Box<dyn Read + Send>,
+    bytes: ByteSource,
     /// Read, but not part of a record yet.
     rest: Vec<u8>,
     at_end: bool,
@@ -248,6 +248,7 @@ impl RecordReader {
             }
             match found {
                 Found::Nothing => break,
+                Found::Incomplete if self.bytes.ran_dry() && records.rows_read() > 0 => break,
                 Found::Incomplete => {
                     if records.text.len() - start > RECORD_BYTES_MAX {
                         return Err(LoadError::RowTooLong {
@@ -318,18 +319,30 @@ impl RecordReader {
             return Ok(false);
         }
         let before = text.len();
-        let limit = u64::try_from(CHUNK_BYTES).unwrap_or(u64::MAX);
-        text.reserve(CHUNK_BYTES);
-        // Reads until the chunk is full: pipes hand over little at a time.
-        self.bytes
-            .by_ref()
-            .take(limit)
-            .read_to_end(text)
-            .map_err(|source| LoadError::Read {
-                file: self.file.clone(),
-                source,
-            })?;
-        self.at_end = text.len() - before < CHUNK_BYTES;
+        let full = before + CHUNK_BYTES;
+        text.resize(full, 0);
+        let mut end = before;
+        // Pipes hand over little at a time: reads until the chunk is full or nothing more is there.
+        while end < full {
+            match self.bytes.read(text.get_mut(end..).unwrap_or_default()) {
+                Ok(0) => {
+                    self.at_end = true;
+                    break;
+                }
+                Ok(read) => end += read,
+                Err(source) if source.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(source) => {
+                    return Err(LoadError::Read {
+                        file: self.file.clone(),
+                        source,
+                    });
+                }
+            }
+            if self.bytes.ran_dry() {
+                break;
+            }
+        }
+        text.truncate(end);
         Ok(text.len() > before)
     }
 }
