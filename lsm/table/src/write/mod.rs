@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use arrow_array::{Int8Array, RecordBatch};
 use futures::StreamExt;
+use futures::future::join_all;
 use tidewater_files::FileDirectory;
 use tidewater_format::ensure_writable;
 use tidewater_io::{MemoryBudget, Reservation};
@@ -172,19 +173,27 @@ impl TableWrite {
 
     /// Memory for rows; the buckets with the most give theirs back while it is short.
     async fn reserve(&mut self, bytes: usize) -> Result<Reservation> {
+        let threads = self.context_cpu().threads().max(1);
         loop {
             if let Some(memory) = self.memory.try_reserve(bytes) {
                 return Ok(memory);
             }
-            let largest = self
+            let mut holding: Vec<&mut BucketWriter> = self
                 .writers
                 .values_mut()
-                .max_by_key(|writer| writer.memory_bytes())
-                .filter(|writer| writer.memory_bytes() > 0);
-            match largest {
-                Some(writer) => writer.release_memory().await?,
+                .filter(|writer| writer.memory_bytes() > 0)
+                .collect();
+            if holding.is_empty() {
                 // One batch above the limit is all there is.
-                None => return Ok(self.memory.reserve_forced(bytes)),
+                return Ok(self.memory.reserve_forced(bytes));
+            }
+            holding.sort_by_key(|writer| std::cmp::Reverse(writer.memory_bytes()));
+            // As many as sort and encode at the same time.
+            holding.truncate(threads);
+            let releases = holding.into_iter().map(|writer| writer.release_memory());
+            // All end, also when one fails: what they wrote must be known to be removed.
+            for released in join_all(releases).await {
+                released?;
             }
         }
     }
