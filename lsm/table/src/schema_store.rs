@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use tidewater_format::{
-    SchemaChange, SchemaDefinition, TablePaths, TableSchema, versioned_file_number,
+    FormatError, SchemaChange, SchemaDefinition, TablePaths, TableSchema, ensure_readable,
+    ensure_writable, unsupported_for_read, unsupported_for_write, versioned_file_number,
 };
 use tidewater_io::{Env, FileIo, PutOutcome};
 use tidewater_types::{ErrorKind, SchemaId};
@@ -102,11 +103,16 @@ impl SchemaStore {
     /// Makes the table: writes schema 0.
     ///
     /// Answers `None` if the table exists already; then nothing was changed.
+    ///
+    /// # Errors
+    /// A definition that is refused, or asks for what this build cannot read or write.
     pub async fn create(&self, definition: SchemaDefinition) -> Result<Option<Arc<TableSchema>>> {
         if self.latest().await?.is_some() {
             return Ok(None);
         }
         let schema = TableSchema::create(definition, self.env.now_millis())?;
+        ensure_readable(&schema)?;
+        ensure_writable(&schema)?;
         Ok(if self.add(&schema).await? {
             Some(self.read(schema.id).await?)
         } else {
@@ -119,7 +125,8 @@ impl SchemaStore {
     /// `has_snapshots` tells whether data may exist: then options that decide how data lies on disk cannot change.
     ///
     /// # Errors
-    /// Those of [`TableSchema::apply`]; [`TableError::RetriesExhausted`] if others keep altering the table.
+    /// Those of [`TableSchema::apply`]; a change that asks for what this build cannot read or write;
+    /// [`TableError::RetriesExhausted`] if others keep altering the table.
     pub async fn alter(
         &self,
         changes: &[SchemaChange],
@@ -129,6 +136,7 @@ impl SchemaStore {
         for _ in 0..ADD_ATTEMPTS {
             let newest = self.latest_or_fail().await?;
             let next = newest.apply(changes, has_snapshots, self.env.now_millis())?;
+            ensure_no_new_needs(&newest, &next)?;
             last = next.id.0;
             if self.add(&next).await? {
                 return self.read(next.id).await;
@@ -161,4 +169,16 @@ impl SchemaStore {
             .unwrap_or_else(PoisonError::into_inner)
             .insert(id, Arc::clone(schema));
     }
+}
+
+/// Refuses a schema that asks for something not built which the one before did not ask for. What another engine's table needed
+/// already does not stand in the way of other changes.
+fn ensure_no_new_needs(before: &TableSchema, after: &TableSchema) -> Result<()> {
+    for missing in [unsupported_for_read, unsupported_for_write] {
+        let known = missing(before)?;
+        if let Some(new) = missing(after)?.into_iter().find(|new| !known.contains(new)) {
+            return Err(FormatError::from(new).into());
+        }
+    }
+    Ok(())
 }

@@ -13,3 +13,4 @@ mod demo;
 mod golden;
 mod kill;
 mod load;
+mod refusals;
