@@ -93,7 +93,7 @@ fn load(bytes: &[u8], format: InputFormat, row: &RowType, csv: CsvOptions) {
         let options = SourceOptions {
             format: Some(format),
             csv: csv.clone(),
-            ignore_extra_columns: bytes.len() % 2 == 0,
+            ignore_extra_columns: bytes.len().is_multiple_of(2),
             bad_rows: BadRowPolicy::HandOver { max: None },
             batch_rows: 16,
             ..SourceOptions::new(vec![input(bytes)])

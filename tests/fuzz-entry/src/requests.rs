@@ -128,7 +128,7 @@ pub(crate) fn predicate_text(bytes: &[u8]) {
 
 fn check_predicate(predicate: &Predicate, row: &RowType) {
     let schema = tidewater_types::arrow_types::to_arrow_schema(row);
-    let nothing = no_rows(&schema);
+    let nothing = arrow_array::RecordBatch::new_empty(schema);
     predicate
         .eval(&nothing)
         .expect("a bound condition can be asked");
@@ -137,10 +137,6 @@ fn check_predicate(predicate: &Predicate, row: &RowType) {
     assert_eq!(&predicate.rebind(row).expect("the same columns"), predicate);
     let _ = predicate.project_to(|name| name.len() < 3);
     let _ = predicate.equality_values(&["c0", "c1"]);
-}
-
-fn no_rows(schema: &arrow_schema::SchemaRef) -> arrow_array::RecordBatch {
-    arrow_array::RecordBatch::new_empty(schema.clone())
 }
 
 /// A value of each type, as text, and back.

@@ -220,7 +220,7 @@ fn collect_hex(json: &Value, into: &mut Seeds) {
     match json {
         Value::String(text) => {
             let digits = text.as_bytes();
-            let hex = digits.len() >= 16 && digits.len() % 2 == 0;
+            let hex = digits.len() >= 16 && digits.len().is_multiple_of(2);
             if hex && digits.iter().all(u8::is_ascii_hexdigit) {
                 let byte = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).expect("digits");
                 into.push((0..digits.len()).step_by(2).map(byte).collect());
