@@ -146,7 +146,7 @@ fn kind_of(path: &str) -> &'static str {
 #[tokio::test]
 async fn changed_bytes_anywhere_are_told_with_the_name_of_their_file() {
     let rounds = std::env::var("TIDEWATER_DAMAGE_ROUNDS").ok();
-    let rounds = rounds.map_or(60, |rounds| rounds.parse().unwrap());
+    let rounds = rounds.map_or(40, |rounds| rounds.parse().unwrap());
     for kind in [Kind::Keyed, Kind::Append] {
         let io = memory();
         table(&io, kind).await;

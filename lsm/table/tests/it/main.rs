@@ -8,6 +8,7 @@
     reason = "the whole program is a test"
 )]
 
+mod cases;
 mod damage;
 mod faults;
 mod golden;
