@@ -33,6 +33,9 @@ use crate::table::Table;
 /// Memory that a writer may take however little is left of the process's.
 const MEMORY_MIN: usize = 4 << 20;
 
+/// Memory of the process below which another compaction at the same time is not worth it.
+const COMPACTION_BYTES: usize = 256 << 20;
+
 /// How a table is written.
 #[derive(Debug, Clone, Default)]
 pub struct WriteOptions {
@@ -67,7 +70,8 @@ impl TableWrite {
             table.files().clone(),
             Arc::clone(schema),
             table.env().scratch.clone(),
-        )?;
+        )?
+        .with_compactions(table.env().memory.limit() / COMPACTION_BYTES);
         let table_options = context.options();
         let asked = options.memory_bytes.unwrap_or_else(|| {
             usize::try_from(table_options.write_buffer_size.bytes()).unwrap_or(usize::MAX)
