@@ -152,6 +152,37 @@ impl KeyValueLayout {
             columns,
         )?)
     }
+
+    /// Rows of [`KeyValueLayout::file_batch`] without the copies of the key columns, which are a good part of a row.
+    pub(crate) fn without_copies(&self, rows: &RecordBatch) -> Result<RecordBatch> {
+        let own: Vec<usize> = (self.copies()..rows.num_columns()).collect();
+        Ok(rows.project(&own)?)
+    }
+
+    /// The reverse of [`KeyValueLayout::without_copies`].
+    ///
+    /// # Errors
+    /// Columns of other types than the layout's.
+    pub(crate) fn with_copies(&self, rows: &RecordBatch) -> Result<RecordBatch> {
+        let own = rows.columns();
+        let values = own
+            .get(self.values_at().saturating_sub(self.copies())..)
+            .unwrap_or_default();
+        let mut columns = Vec::with_capacity(self.file_schema.fields().len());
+        if !self.thin {
+            columns.extend(pick(values, &self.key_columns)?);
+        }
+        columns.extend(own.iter().cloned());
+        Ok(RecordBatch::try_new(
+            Arc::clone(&self.file_schema),
+            columns,
+        )?)
+    }
+
+    /// How many columns of a file are copies of key columns.
+    fn copies(&self) -> usize {
+        if self.thin { 0 } else { self.key_columns.len() }
+    }
 }
 
 /// The columns at these positions.

@@ -53,6 +53,11 @@ impl WriterContext {
         scratch_base: PathBuf,
     ) -> Result<Self> {
         let options = schema.options()?;
+        let spill_compression = if options.is_set("spill-compression") {
+            SpillCompression::from_option(&options.spill_compression)?
+        } else {
+            SpillCompression::default()
+        };
         let keyed = if schema.is_keyed() {
             Some(KeyedSettings {
                 layout: Arc::new(KeyValueLayout::new(&schema)?),
@@ -61,7 +66,7 @@ impl WriterContext {
                     engine: MergeEngine::from_table(&options)?,
                     keep_input: options.changelog_producer == ChangelogProducer::Input,
                     chunk_rows: CHUNK_ROWS,
-                    spill_compression: SpillCompression::from_option(&options.spill_compression)?,
+                    spill_compression,
                 },
             })
         } else {

@@ -159,7 +159,7 @@ impl Merge {
         }];
         for run in spilled.into_iter().rev() {
             expected.push(run.rows());
-            runs.push(Run::Disk(Box::new(run.open()?)));
+            runs.push(Run::Disk(Box::new(run.open(Arc::clone(&layout))?)));
         }
         let versions = if options.keep_input {
             Versions::All

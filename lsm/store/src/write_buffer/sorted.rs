@@ -99,6 +99,11 @@ impl SortedRows {
         })
     }
 
+    /// How its rows lie in a file.
+    pub(crate) fn layout(&self) -> &KeyValueLayout {
+        &self.layout
+    }
+
     /// How many rows there are of this kind.
     pub(crate) fn len(&self, wanted: Wanted) -> usize {
         self.rows(wanted).len()

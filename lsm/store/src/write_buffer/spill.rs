@@ -1,4 +1,6 @@
 //! A sorted run of a write buffer on the local disk: one Arrow IPC stream, read back a batch at a time.
+//!
+//! The copies of key columns are left out and put back on reading. Batches are small, since a merge holds one of every run.
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
@@ -14,16 +16,21 @@ use tidewater_io::ScratchDir;
 use super::WriteBufferOptions;
 use super::sorted::{SortedRows, Wanted};
 use crate::error::{Result, StoreError};
+use crate::key_value::KeyValueLayout;
 
-/// Codec of spilled runs. Arrow's writer has one zstd level, so `spill-compression.zstd-level` has no say here.
+/// Most rows of a batch on disk.
+const SPILL_ROWS: usize = 8 << 10;
+
+/// Codec of spilled runs. Arrow's writer has one zstd level, so `spill-compression.zstd-level` has no say here; that level costs as much
+/// as encoding the data file, so a table that names no codec spills with the fast one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SpillCompression {
     /// Stored as they are.
     None,
     /// Fast.
+    #[default]
     Lz4,
     /// Small.
-    #[default]
     Zstd,
 }
 
@@ -86,8 +93,9 @@ impl SpilledRun {
         let mut writer: Option<StreamWriter<BufWriter<File>>> = None;
         let mut from = 0;
         while from < rows.len(wanted) {
-            let chunk = rows.chunk(wanted, from, options.chunk_rows)?;
+            let chunk = rows.chunk(wanted, from, options.chunk_rows.min(SPILL_ROWS))?;
             from += chunk.num_rows();
+            let chunk = rows.layout().without_copies(&chunk)?;
             if writer.is_none() {
                 let file = BufWriter::with_capacity(1 << 20, File::create(&path).map_err(io)?);
                 writer = Some(
@@ -126,7 +134,7 @@ impl SpilledRun {
     }
 
     /// Reads it from the start.
-    pub(crate) fn open(self) -> Result<SpilledReader> {
+    pub(crate) fn open(self, layout: Arc<KeyValueLayout>) -> Result<SpilledReader> {
         let failed = |source: arrow_schema::ArrowError| StoreError::Spill {
             path: self.path.display().to_string(),
             source,
@@ -134,7 +142,11 @@ impl SpilledRun {
         let file = File::open(&self.path).map_err(|source| failed(source.into()))?;
         let reader =
             StreamReader::try_new(BufReader::with_capacity(1 << 18, file), None).map_err(failed)?;
-        Ok(SpilledReader { reader, run: self })
+        Ok(SpilledReader {
+            layout,
+            reader,
+            run: self,
+        })
     }
 }
 
@@ -147,16 +159,17 @@ impl Drop for SpilledRun {
 
 /// A spilled run being read.
 pub(crate) struct SpilledReader {
+    layout: Arc<KeyValueLayout>,
     reader: StreamReader<BufReader<File>>,
     run: SpilledRun,
 }
 
 impl SpilledReader {
-    /// The next batch in key order.
+    /// The next batch in key order, as data files hold rows.
     pub(crate) fn next(&mut self) -> Result<Option<RecordBatch>> {
         match self.reader.next() {
             None => Ok(None),
-            Some(Ok(batch)) => Ok(Some(batch)),
+            Some(Ok(batch)) => Ok(Some(self.layout.with_copies(&batch)?)),
             Some(Err(source)) => Err(StoreError::Spill {
                 path: self.run.path.display().to_string(),
                 source,

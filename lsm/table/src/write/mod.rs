@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use arrow_array::{Int8Array, RecordBatch};
 use futures::StreamExt;
+use futures::future::join_all;
 use tidewater_files::FileDirectory;
 use tidewater_format::ensure_writable;
 use tidewater_io::{MemoryBudget, Reservation};
@@ -155,40 +156,64 @@ impl TableWrite {
         };
         let routed = self.context_cpu().run(job).await??;
         self.open_missing(&routed).await?;
-        for rows in routed {
-            self.hand_over(rows).await?;
-        }
-        Ok(())
+        self.hand_over(routed).await
     }
 
-    async fn hand_over(&mut self, rows: RoutedRows) -> Result<()> {
-        let cost = WriteBuffer::cost(&rows.values, rows.kinds.as_ref());
-        let memory = self.reserve(cost).await?;
+    /// Gives rows to their writers; as many as there are threads encode at the same time.
+    async fn hand_over(&mut self, routed: Vec<RoutedRows>) -> Result<()> {
+        let mut parcels = HashMap::with_capacity(routed.len());
+        for rows in routed {
+            let cost = WriteBuffer::cost(&rows.values, rows.kinds.as_ref());
+            let memory = self.reserve(cost).await?;
+            let key = (rows.partition, rows.bucket);
+            parcels.insert(key, (rows.values, rows.kinds, memory));
+        }
+        if parcels.is_empty() {
+            return Ok(());
+        }
         self.pending = true;
-        let writer =
-            self.writers
-                .get_mut(&(rows.partition, rows.bucket))
-                .ok_or(TableError::Bug {
-                    what: "rows were routed to a bucket without a writer",
-                })?;
-        Ok(writer.write(rows.values, rows.kinds, memory).await?)
+        let at_once = self.context_cpu().threads().max(1);
+        let mut writes = Vec::with_capacity(parcels.len());
+        for (key, writer) in &mut self.writers {
+            if let Some((values, kinds, memory)) = parcels.remove(key) {
+                writes.push(writer.write(values, kinds, memory));
+            }
+        }
+        if !parcels.is_empty() {
+            return Err(TableError::Bug {
+                what: "rows were routed to a bucket without a writer",
+            });
+        }
+        let written: Vec<_> = futures::stream::iter(writes)
+            .buffer_unordered(at_once)
+            .collect()
+            .await;
+        written.into_iter().try_for_each(|written| Ok(written?))
     }
 
     /// Memory for rows; the buckets with the most give theirs back while it is short.
     async fn reserve(&mut self, bytes: usize) -> Result<Reservation> {
+        let threads = self.context_cpu().threads().max(1);
         loop {
             if let Some(memory) = self.memory.try_reserve(bytes) {
                 return Ok(memory);
             }
-            let largest = self
+            let mut holding: Vec<&mut BucketWriter> = self
                 .writers
                 .values_mut()
-                .max_by_key(|writer| writer.memory_bytes())
-                .filter(|writer| writer.memory_bytes() > 0);
-            match largest {
-                Some(writer) => writer.release_memory().await?,
+                .filter(|writer| writer.memory_bytes() > 0)
+                .collect();
+            if holding.is_empty() {
                 // One batch above the limit is all there is.
-                None => return Ok(self.memory.reserve_forced(bytes)),
+                return Ok(self.memory.reserve_forced(bytes));
+            }
+            holding.sort_by_key(|writer| std::cmp::Reverse(writer.memory_bytes()));
+            // As many as sort and encode at the same time.
+            holding.truncate(threads);
+            let releases = holding.into_iter().map(|writer| writer.release_memory());
+            // All end, also when one fails: what they wrote must be known to be removed.
+            for released in join_all(releases).await {
+                released?;
             }
         }
     }
