@@ -9,6 +9,11 @@ use crate::parquet::{DEFAULT_UNIT_BYTES, FooterCache};
 /// Bytes of footers that are kept by default.
 const FOOTER_CACHE_BYTES: usize = 64 << 20;
 
+/// Memory below which another read at the same time is not worth it.
+const READ_BYTES: usize = 128 << 20;
+/// Fewer bytes are not worth a request.
+const UNIT_BYTES_MIN: u64 = 1 << 20;
+
 /// Store, threads, clock and footer cache; cheap to clone, clones share all of them.
 #[derive(Debug, Clone)]
 pub struct FilesContext {
@@ -17,18 +22,22 @@ pub struct FilesContext {
     pub(crate) env: Env,
     pub(crate) footers: Arc<FooterCache>,
     unit_bytes: u64,
+    reads: usize,
 }
 
 impl FilesContext {
     /// A context whose clock and ids are those of `io`.
     pub fn new(io: FileIo, cpu: CpuPool) -> Self {
         let env = io.env().clone();
+        // One more than threads: bytes are awaited while others decode.
+        let reads = cpu.threads().saturating_add(1);
         Self {
             io,
             cpu,
             env,
             footers: Arc::new(FooterCache::new(FOOTER_CACHE_BYTES)),
             unit_bytes: DEFAULT_UNIT_BYTES,
+            reads,
         }
     }
 
@@ -47,10 +56,23 @@ impl FilesContext {
         }
     }
 
-    /// The same with another bound for the bytes of a file that are fetched and decoded together; a read holds two such units.
+    /// The same with bounds that keep reading below about `memory_bytes`: fewer splits at a time and fewer bytes of each, of which a
+    /// read holds two units. Where memory is plenty nothing changes.
     #[must_use]
-    pub fn with_unit_bytes(self, unit_bytes: u64) -> Self {
-        Self { unit_bytes, ..self }
+    pub fn within(self, memory_bytes: usize) -> Self {
+        let reads = (memory_bytes / READ_BYTES).clamp(1, self.reads);
+        // Half of it for bytes that wait to be decoded, the other half for what comes of them.
+        let unit = u64::try_from(memory_bytes / (reads * 4)).unwrap_or(u64::MAX);
+        Self {
+            reads,
+            unit_bytes: unit.clamp(UNIT_BYTES_MIN, DEFAULT_UNIT_BYTES),
+            ..self
+        }
+    }
+
+    /// Splits that are read at the same time.
+    pub fn reads(&self) -> usize {
+        self.reads
     }
 
     /// Most bytes of a file that are fetched and decoded together.

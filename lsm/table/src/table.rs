@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tidewater_files::{DEFAULT_UNIT_BYTES, FilesContext};
+use tidewater_files::FilesContext;
 use tidewater_format::{
     ManifestEntry, ManifestFileMeta, SchemaChange, SchemaDefinition, Snapshot, TableSchema,
     ensure_readable,
@@ -88,8 +88,7 @@ impl Table {
     fn of(env: TableEnv, log: TableLog, name: &str) -> Self {
         Self {
             name: Arc::from(name),
-            files: FilesContext::new(log.io().clone(), env.cpu.clone())
-                .with_unit_bytes(unit_bytes(&env)),
+            files: FilesContext::new(log.io().clone(), env.cpu.clone()).within(env.memory.limit()),
             log,
             env,
         }
@@ -217,14 +216,4 @@ impl Table {
         };
         self.log.new_commit(&user)
     }
-}
-
-/// Bytes of a file that are fetched and decoded together: as many reads as run at a time, with two such units each, take half of the
-/// memory.
-fn unit_bytes(env: &TableEnv) -> u64 {
-    let reads = env.cpu.threads().saturating_add(1);
-    let share = env.memory.limit() / reads.saturating_mul(4);
-    u64::try_from(share)
-        .unwrap_or(u64::MAX)
-        .clamp(1 << 20, DEFAULT_UNIT_BYTES)
 }

@@ -27,7 +27,7 @@ use crate::error::{FilesError, Result};
 pub const DEFAULT_BATCH_ROWS: usize = 8192;
 /// Bytes of a file that are fetched and decoded together unless asked otherwise.
 pub const DEFAULT_UNIT_BYTES: u64 = 64 << 20;
-/// Rows decoded in one job.
+/// Rows decoded in one job at most.
 const STEP_ROWS: usize = 32 << 10;
 /// The predicate's columns are decoded before the others only if they are at most this share of the bytes.
 const FILTER_FIRST_SHARE: u64 = 2;
@@ -164,7 +164,8 @@ impl ParquetFileReader {
         } else {
             Arc::clone(&self.footer)
         };
-        let job = move || plan(footer, request);
+        let step_rows = step_rows(self.context.unit_bytes());
+        let job = move || plan(footer, request, step_rows);
         let planned = self.context.cpu.run(job).await;
         let planned =
             planned.map_err(|error| FilesError::from_decoder(self.footer.path(), error))??;
@@ -203,7 +204,13 @@ struct Planned {
     row_groups_read: usize,
 }
 
-fn plan(footer: Arc<Footer>, request: ReadRequest) -> Result<Planned> {
+/// Rows decoded in one job: fewer where memory is short.
+fn step_rows(unit_bytes: u64) -> usize {
+    let share = STEP_ROWS as u64 * unit_bytes / DEFAULT_UNIT_BYTES;
+    usize::try_from(share).map_or(STEP_ROWS, |share| share.min(STEP_ROWS))
+}
+
+fn plan(footer: Arc<Footer>, request: ReadRequest, step_rows: usize) -> Result<Planned> {
     let kept_columns = request.columns.len();
     let exact = request.filter.as_ref().filter(|_| request.exact_filter);
     let mut all = request.columns;
@@ -284,8 +291,8 @@ fn plan(footer: Arc<Footer>, request: ReadRequest) -> Result<Planned> {
             request.unit_bytes,
         ));
     }
-    let batch_rows = request.batch_rows.max(1);
-    let batches_per_step = (STEP_ROWS / batch_rows).max(1);
+    let batch_rows = request.batch_rows.min(step_rows).max(1);
+    let batches_per_step = (step_rows / batch_rows).max(1);
     let plan = UnitPlan {
         footer: Arc::clone(&footer),
         mapping,

@@ -84,6 +84,14 @@ impl WriterContext {
         })
     }
 
+    /// The same with at most `at_once` compactions at the same time, where that is less than there are threads.
+    #[must_use]
+    pub fn with_compactions(mut self, at_once: usize) -> Self {
+        let threads = self.files.cpu().threads().max(1);
+        self.compactions = Arc::new(Semaphore::new(at_once.clamp(1, threads)));
+        self
+    }
+
     /// The table as it is written.
     pub fn schema(&self) -> &Arc<TableSchema> {
         &self.schema

@@ -97,7 +97,7 @@ enum State {
 }
 
 enum Piece {
-    Files(FileFeed),
+    Files(Box<FileFeed>),
     Merge(SectionMerge),
 }
 
@@ -188,11 +188,10 @@ impl PieceStream {
     fn open(&self, piece: PiecePlan) -> Result<Piece> {
         let opener = &self.plan.opener;
         match piece {
-            PiecePlan::Files(files) => Ok(Piece::Files(FileFeed::start(
-                opener,
-                files,
-                opener.unit_bytes(1),
-            )?)),
+            PiecePlan::Files(files) => {
+                let feed = FileFeed::start(opener, files, opener.unit_bytes(1))?;
+                Ok(Piece::Files(Box::new(feed)))
+            }
             PiecePlan::Merge {
                 runs,
                 expected_rows,

@@ -6,8 +6,8 @@
 //!           └────> reader task ┘                      dropped: the tasks end
 //! ```
 //!
-//! There is one reader more than threads, so that bytes are awaited while others decode. Batches come in no order across splits; those of
-//! one split keep theirs.
+//! There is one reader more than threads, so that bytes are awaited while others decode, or fewer where memory is short. Batches come
+//! in no order across splits; those of one split keep theirs.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -80,7 +80,7 @@ impl RowStream {
         };
         let keyed = request.schema.is_keyed();
         let reader = SplitReader::new(context.clone(), spec)?;
-        let workers = context.cpu().threads().saturating_add(1).min(splits.len());
+        let workers = context.reads().min(splits.len());
         let queue: VecDeque<SplitFiles> = splits
             .into_iter()
             .map(|split| split_files(split, keyed, request.purpose))

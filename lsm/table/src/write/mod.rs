@@ -34,6 +34,9 @@ use crate::table::Table;
 /// Memory that a writer may take however little is left of the process's.
 const MEMORY_MIN: usize = 4 << 20;
 
+/// Memory of the process below which another compaction at the same time is not worth it.
+const COMPACTION_BYTES: usize = 256 << 20;
+
 /// How a table is written.
 #[derive(Debug, Clone, Default)]
 pub struct WriteOptions {
@@ -68,7 +71,8 @@ impl TableWrite {
             table.files().clone(),
             Arc::clone(schema),
             table.env().scratch.clone(),
-        )?;
+        )?
+        .with_compactions(table.env().memory.limit() / COMPACTION_BYTES);
         let table_options = context.options();
         let asked = options.memory_bytes.unwrap_or_else(|| {
             usize::try_from(table_options.write_buffer_size.bytes()).unwrap_or(usize::MAX)
@@ -152,23 +156,39 @@ impl TableWrite {
         };
         let routed = self.context_cpu().run(job).await??;
         self.open_missing(&routed).await?;
-        for rows in routed {
-            self.hand_over(rows).await?;
-        }
-        Ok(())
+        self.hand_over(routed).await
     }
 
-    async fn hand_over(&mut self, rows: RoutedRows) -> Result<()> {
-        let cost = WriteBuffer::cost(&rows.values, rows.kinds.as_ref());
-        let memory = self.reserve(cost).await?;
+    /// Gives rows to their writers; as many as there are threads encode at the same time.
+    async fn hand_over(&mut self, routed: Vec<RoutedRows>) -> Result<()> {
+        let mut parcels = HashMap::with_capacity(routed.len());
+        for rows in routed {
+            let cost = WriteBuffer::cost(&rows.values, rows.kinds.as_ref());
+            let memory = self.reserve(cost).await?;
+            let key = (rows.partition, rows.bucket);
+            parcels.insert(key, (rows.values, rows.kinds, memory));
+        }
+        if parcels.is_empty() {
+            return Ok(());
+        }
         self.pending = true;
-        let writer =
-            self.writers
-                .get_mut(&(rows.partition, rows.bucket))
-                .ok_or(TableError::Bug {
-                    what: "rows were routed to a bucket without a writer",
-                })?;
-        Ok(writer.write(rows.values, rows.kinds, memory).await?)
+        let at_once = self.context_cpu().threads().max(1);
+        let mut writes = Vec::with_capacity(parcels.len());
+        for (key, writer) in &mut self.writers {
+            if let Some((values, kinds, memory)) = parcels.remove(key) {
+                writes.push(writer.write(values, kinds, memory));
+            }
+        }
+        if !parcels.is_empty() {
+            return Err(TableError::Bug {
+                what: "rows were routed to a bucket without a writer",
+            });
+        }
+        let written: Vec<_> = futures::stream::iter(writes)
+            .buffer_unordered(at_once)
+            .collect()
+            .await;
+        written.into_iter().try_for_each(|written| Ok(written?))
     }
 
     /// Memory for rows; the buckets with the most give theirs back while it is short.
