@@ -77,9 +77,9 @@ impl TableWrite {
         let asked = options.memory_bytes.unwrap_or_else(|| {
             usize::try_from(table_options.write_buffer_size.bytes()).unwrap_or(usize::MAX)
         });
-        // Half of what is left: the other half is for sorting, encoding and other writers.
+        // A third of what is left: sorting, merging spilled runs and encoding need as much again, and allocators keep some of it.
         let process = &table.env().memory;
-        let bytes = asked.min((process.available() / 2).max(MEMORY_MIN));
+        let bytes = asked.min((process.available() / 3).max(MEMORY_MIN));
         Ok(Self {
             preparer: Arc::new(RowPreparer::new(schema, table_options)?),
             router: Arc::new(RowRouter::new(schema, table_options)?),
