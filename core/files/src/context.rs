@@ -61,8 +61,8 @@ impl FilesContext {
     #[must_use]
     pub fn within(self, memory_bytes: usize) -> Self {
         let reads = (memory_bytes / READ_BYTES).clamp(1, self.reads);
-        // Half of it for bytes that wait to be decoded, the other half for what comes of them.
-        let unit = u64::try_from(memory_bytes / (reads * 4)).unwrap_or(u64::MAX);
+        // A third of it for bytes that wait to be decoded, the rest for what comes of them.
+        let unit = u64::try_from(memory_bytes / (reads * 6)).unwrap_or(u64::MAX);
         Self {
             reads,
             unit_bytes: unit.clamp(UNIT_BYTES_MIN, DEFAULT_UNIT_BYTES),
