@@ -1,3 +1,5 @@
+//! Fuzzes the decoder `consumer_json` of `tests/fuzz-entry`.
+
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| tidewater_fuzz_entry::fuzz("consumer_json", bytes));
