@@ -11,6 +11,10 @@ const FOOTER_CACHE_BYTES: usize = 64 << 20;
 
 /// Memory below which another read at the same time is not worth it.
 const READ_BYTES: usize = 128 << 20;
+/// Parts of the memory that one writer's open row group may be: flushes and compactions run side by side.
+const ROW_GROUPS: usize = 16;
+/// Smaller row groups are not worth their metadata.
+const ROW_GROUP_BYTES_MIN: usize = 4 << 20;
 /// Fewer bytes are not worth a request.
 const UNIT_BYTES_MIN: u64 = 1 << 20;
 
@@ -22,6 +26,7 @@ pub struct FilesContext {
     pub(crate) env: Env,
     pub(crate) footers: Arc<FooterCache>,
     unit_bytes: u64,
+    row_group_bytes: usize,
     reads: usize,
 }
 
@@ -37,6 +42,7 @@ impl FilesContext {
             env,
             footers: Arc::new(FooterCache::new(FOOTER_CACHE_BYTES)),
             unit_bytes: DEFAULT_UNIT_BYTES,
+            row_group_bytes: usize::MAX,
             reads,
         }
     }
@@ -57,7 +63,8 @@ impl FilesContext {
     }
 
     /// The same with bounds that keep reading below about `memory_bytes`: fewer splits at a time and fewer bytes of each, of which a
-    /// read holds two units. Where memory is plenty nothing changes.
+    /// read holds two units. Writers end their row groups, which wait in memory, before those are a sixteenth of it. Where memory is
+    /// plenty nothing changes.
     #[must_use]
     pub fn within(self, memory_bytes: usize) -> Self {
         let reads = (memory_bytes / READ_BYTES).clamp(1, self.reads);
@@ -66,6 +73,7 @@ impl FilesContext {
         Self {
             reads,
             unit_bytes: unit.clamp(UNIT_BYTES_MIN, DEFAULT_UNIT_BYTES),
+            row_group_bytes: (memory_bytes / ROW_GROUPS).max(ROW_GROUP_BYTES_MIN),
             ..self
         }
     }
@@ -78,6 +86,11 @@ impl FilesContext {
     /// Most bytes of a file that are fetched and decoded together.
     pub fn unit_bytes(&self) -> u64 {
         self.unit_bytes
+    }
+
+    /// Encoded bytes at which a writer ends its row group, whatever its options allow.
+    pub(crate) fn row_group_bytes(&self) -> usize {
+        self.row_group_bytes
     }
 
     /// The store.

@@ -43,6 +43,12 @@ impl ParquetFormat {
             jobs: jobs.max(1),
         })
     }
+
+    /// The same, with row groups that end sooner where memory is short.
+    pub(crate) fn with_row_group_bytes_at_most(mut self, bytes: usize) -> Self {
+        self.row_group_bytes = self.row_group_bytes.min(bytes);
+        self
+    }
 }
 
 /// A file that is being written.

@@ -64,7 +64,8 @@ impl RollingFileWriter {
             Arc::new(file_schema),
             &options.parquet,
             options.encode_threads,
-        )?;
+        )?
+        .with_row_group_bytes_at_most(context.row_group_bytes());
         let stats = options.stats(&columns)?;
         Ok(Self {
             context: context.clone(),
