@@ -132,6 +132,24 @@ pub enum TableError {
         #[source]
         source: serde_json::Error,
     },
+    /// A number of rows that no table has.
+    #[error(
+        "the latest snapshot says that the table has {before} rows, which {added} more would overflow: it is damaged"
+    )]
+    RowCount { before: i64, added: i64 },
+    /// A file that says another number than its name.
+    #[error("{path} is damaged: inside it is number {found}")]
+    WrongNumber { path: String, found: i64 },
+    /// A snapshot in the middle that is missing.
+    #[error(
+        "snapshot {missing} of the table at {location} is missing, though it has {earliest} to {latest}: the stream cannot go on without it; read the table in full, and find out what removed the file"
+    )]
+    SnapshotGap {
+        location: String,
+        missing: i64,
+        earliest: i64,
+        latest: i64,
+    },
     /// What cannot happen.
     #[error("internal error: {what}")]
     Bug { what: &'static str },
@@ -187,7 +205,11 @@ impl TableError {
             | Self::UncommittedRows
             | Self::Arrow(_) => ErrorKind::Invalid,
             Self::BucketCount { .. } => ErrorKind::Conflict,
-            Self::Damaged { .. } | Self::StatisticsDamaged { .. } => ErrorKind::Corrupt,
+            Self::Damaged { .. }
+            | Self::StatisticsDamaged { .. }
+            | Self::RowCount { .. }
+            | Self::WrongNumber { .. }
+            | Self::SnapshotGap { .. } => ErrorKind::Corrupt,
             Self::FileConflict { .. } | Self::RetriesExhausted { .. } => ErrorKind::Conflict,
             Self::CommitTimeout { .. } => ErrorKind::Unavailable,
             Self::Bug { .. } => ErrorKind::Internal,

@@ -94,8 +94,13 @@ impl SchemaStore {
             Err(e) => return Err(e.into()),
         };
         let schema = Arc::new(
-            TableSchema::from_json(&bytes).map_err(|source| TableError::damaged(path, source))?,
+            TableSchema::from_json(&bytes)
+                .map_err(|source| TableError::damaged(path.clone(), source))?,
         );
+        if schema.id != id {
+            let found = schema.id.0;
+            return Err(TableError::WrongNumber { path, found });
+        }
         self.remember(id, &schema);
         Ok(schema)
     }

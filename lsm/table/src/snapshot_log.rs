@@ -106,6 +106,10 @@ impl SnapshotLog {
                 Err(e) => return Err(e.into()),
             };
             match Snapshot::from_json(&bytes) {
+                Ok(snapshot) if snapshot.id != id => {
+                    let found = snapshot.id.0;
+                    return Err(TableError::WrongNumber { path, found });
+                }
                 Ok(snapshot) => return Ok(Some(snapshot)),
                 // Local files appear whole, so waiting would only delay the answer.
                 Err(source) if attempt >= PARSE_ATTEMPTS || self.io.is_local() => {

@@ -17,9 +17,9 @@ pub struct GlobalArgs {
     /// Memory that write buffers and reads may hold together, such as 256MiB
     #[arg(long, global = true, value_name = "SIZE", default_value = "1GiB")]
     pub memory: ByteSize,
-    /// Threads that compute [default: one per core]
-    #[arg(long, global = true, value_name = "N")]
-    pub threads: Option<usize>,
+    /// Threads that compute, 1 to 1024 [default: one per core]
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
 }
 
 /// Where tables lie.

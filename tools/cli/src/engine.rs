@@ -22,7 +22,9 @@ impl Engine {
     pub(crate) fn new(global: &GlobalArgs) -> Self {
         let cpu = global
             .threads
-            .map_or_else(CpuPool::with_all_cores, CpuPool::new);
+            .map_or_else(CpuPool::with_all_cores, |threads| {
+                CpuPool::new(usize::from(threads))
+            });
         Self {
             env: Env::system(),
             cpu,

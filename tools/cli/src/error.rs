@@ -56,6 +56,9 @@ pub enum CliError {
         path: String,
         source: std::io::Error,
     },
+    /// A file named on the command line is not what it should be; the source says why.
+    #[error("{path}")]
+    InFile { path: String, source: Box<CliError> },
     /// A file named on the command line cannot be written.
     #[error("cannot write {path}")]
     Write {
@@ -99,6 +102,14 @@ impl CliError {
         Self::NotBuilt { what: what.into() }
     }
 
+    /// Says in which file this happened.
+    pub(crate) fn in_file(self, path: impl ToString) -> Self {
+        Self::InFile {
+            path: path.to_string(),
+            source: Box::new(self),
+        }
+    }
+
     /// What the caller can do about it.
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -116,7 +127,7 @@ impl CliError {
             }
             Self::Read { .. } | Self::Write { .. } | Self::Output(_) => ErrorKind::Unavailable,
             Self::Arrow(_) => ErrorKind::Internal,
-            Self::AtLine { source, .. } => source.kind(),
+            Self::AtLine { source, .. } | Self::InFile { source, .. } => source.kind(),
             Self::Load(source) => source.kind(),
             Self::Export(source) => source.kind(),
         }

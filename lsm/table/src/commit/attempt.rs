@@ -165,7 +165,7 @@ async fn snapshot(
     let schema = context.schemas.latest_or_fail().await?;
     let delta_rows = changes.delta_rows();
     let mut next = Snapshot::new(
-        SnapshotId(latest.map_or(1, |snapshot| snapshot.id.0 + 1)),
+        latest.map_or(SnapshotId::FIRST, |snapshot| snapshot.id.next()),
         schema.id,
         changes.kind,
     );
@@ -186,7 +186,11 @@ async fn snapshot(
             None => manifests::count_rows(context, latest).await?,
         },
     };
-    next.total_record_count = Some(rows_before + delta_rows);
+    let total = rows_before.checked_add(delta_rows);
+    next.total_record_count = Some(total.ok_or(TableError::RowCount {
+        before: rows_before,
+        added: delta_rows,
+    })?);
     next.delta_record_count = Some(delta_rows);
     next.changelog_record_count = Some(changes.changelog_rows());
     next.watermark = watermark_after(latest, shared.watermark);

@@ -14,6 +14,8 @@ use tidewater_format::{CommitKind, DataFileMeta, FileKind, ManifestEntry};
 use tidewater_store::CommitMessage;
 use tidewater_types::BinaryRow;
 
+use super::CommittedSnapshot;
+
 /// What is committed at once, under one identifier.
 #[derive(Debug, Clone, Default)]
 pub struct Committable {
@@ -37,6 +39,23 @@ impl Committable {
             properties: BTreeMap::new(),
             messages,
         }
+    }
+
+    /// Whether a commit that [`compacts`](Self::compacts) made these snapshots without its compaction: that was dropped, and the writer
+    /// behind it should be opened anew.
+    pub fn lost_compaction(compacts: bool, made: &[CommittedSnapshot]) -> bool {
+        compacts
+            && !made.is_empty()
+            && made
+                .iter()
+                .all(|snapshot| snapshot.kind != CommitKind::Compact)
+    }
+
+    /// Whether a compaction is part of it.
+    pub fn compacts(&self) -> bool {
+        self.messages
+            .iter()
+            .any(|message| !message.compact.is_empty())
     }
 }
 

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use tidewater_format::{CommitKind, Snapshot, TableOptions, TablePaths};
 use tidewater_io::{CpuPool, Env, FileIo};
 use tidewater_merge::KeyComparator;
-use tidewater_store::CommitMessage;
+use tidewater_store::{CommitMessage, DataIncrement};
 use tidewater_types::{DataType, RowType, SnapshotId};
 
 pub use self::changes::Committable;
@@ -112,6 +112,9 @@ impl TableCommit {
     /// When this answers, the snapshots are there, each exactly once. A commit of the same identifier is not looked for: that is
     /// [`filter_and_commit`](Self::filter_and_commit).
     ///
+    /// If somebody else compacted the same files meanwhile, the rows are committed and the compaction is dropped: no COMPACT snapshot is
+    /// among the answers, and the writer that made it should be opened anew, since it knows its buckets otherwise.
+    ///
     /// # Errors
     /// [`TableError::FileConflict`] if the changes do not fit any more, [`TableError::RetriesExhausted`],
     /// [`TableError::CommitTimeout`]; those of the store. After an error the first of two snapshots may exist.
@@ -196,9 +199,33 @@ impl TableCommit {
             made.push(attempt::commit(&self.context, &shared, append, check).await?);
         }
         if !compact.is_empty() {
-            made.push(attempt::commit(&self.context, &shared, compact, true).await?);
+            match attempt::commit(&self.context, &shared, compact, true).await {
+                Ok(snapshot) => made.push(snapshot),
+                // The rows are there and must be acknowledged; what compaction would have changed is how they lie, not what they are.
+                Err(
+                    error @ (TableError::FileConflict { .. } | TableError::RetriesExhausted { .. }),
+                ) if !made.is_empty() => self.drop_compaction(&committable.messages, error).await?,
+                Err(error) => return Err(error),
+            }
         }
         Ok(made)
+    }
+
+    /// Removes what a compaction made that lost against another commit.
+    async fn drop_compaction(&self, messages: &[CommitMessage], lost: TableError) -> Result<()> {
+        tracing::warn!(user = %self.user, error = %lost, "a compaction was dropped; the rows of its commit are in the table");
+        let only_compaction: Vec<CommitMessage> = messages
+            .iter()
+            .map(|message| CommitMessage {
+                data: DataIncrement::default(),
+                ..message.clone()
+            })
+            .collect();
+        // A file that stays is an orphan.
+        if let Err(error) = self.abort(&only_compaction).await {
+            tracing::warn!(%error, "files of a dropped compaction are left behind");
+        }
+        Ok(())
     }
 
     fn data_path(

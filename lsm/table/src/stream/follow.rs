@@ -72,6 +72,8 @@ pub struct StreamScan {
     /// The table had no snapshot when the stream looked.
     was_empty: bool,
     misses: u32,
+    /// It stands where an earlier run stood, and has not seen a snapshot since.
+    restored: bool,
 }
 
 impl StreamScan {
@@ -103,6 +105,7 @@ impl StreamScan {
             next: None,
             was_empty: false,
             misses: 0,
+            restored: false,
         })
     }
 
@@ -118,6 +121,7 @@ impl StreamScan {
         self.next = position.next_snapshot;
         self.was_empty = false;
         self.misses = 0;
+        self.restored = position.next_snapshot.is_some();
     }
 
     /// The next plan that has rows to show, `None` if there is none now. Snapshots that changed no rows are passed.
@@ -143,6 +147,7 @@ impl StreamScan {
             let plan = self.plan_of(&snapshot).await?;
             self.next = Some(after(next));
             self.misses = 0;
+            self.restored = false;
             if plan.is_some() {
                 return Ok(plan);
             }
@@ -280,7 +285,15 @@ impl StreamScan {
                 earliest: earliest.0,
             });
         }
-        if next > after(latest) && self.misses >= MISSES_PER_CHECK {
+        if next <= latest && !self.log.snapshots().exists(next).await? {
+            return Err(TableError::SnapshotGap {
+                location,
+                missing: next.0,
+                earliest: earliest.0,
+                latest: latest.0,
+            });
+        }
+        if next > after(latest) && (self.restored || self.misses >= MISSES_PER_CHECK) {
             return Err(TableError::PositionAhead {
                 location,
                 next: next.0,

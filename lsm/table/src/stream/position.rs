@@ -52,10 +52,16 @@ impl StreamPosition {
     /// # Errors
     /// [`TableError::PositionText`].
     pub fn from_json(text: &str) -> Result<Self> {
-        serde_json::from_str(text).map_err(|source| TableError::PositionText {
+        let refused = |source| TableError::PositionText {
             text: text.to_owned(),
             source,
-        })
+        };
+        let json: serde_json::Value = serde_json::from_str(text).map_err(refused)?;
+        if json.get("nextSnapshot").is_none() {
+            let missing = serde::de::Error::custom("it has no member nextSnapshot");
+            return Err(refused(missing));
+        }
+        serde_json::from_value(json).map_err(refused)
     }
 }
 

@@ -27,7 +27,7 @@ pub(crate) struct RestoredBuckets {
 /// The live files of the latest snapshot in the buckets of `wanted`; of all buckets if that is `None`.
 ///
 /// # Errors
-/// [`TableError::BucketCount`] for a bucket that was written with another number of buckets; metadata that is missing or damaged.
+/// [`TableError::BucketCount`] for a partition that was written with another number of buckets; metadata that is missing or damaged.
 pub(crate) async fn restore_buckets(
     log: &TableLog,
     wanted: Option<&HashSet<BucketKey>>,
@@ -42,19 +42,29 @@ pub(crate) async fn restore_buckets(
     };
     let planner = ScanPlanner::new(log, schema, filter.as_ref())?.with_statistics();
     let expected = schema.bucket_mode()?.total_buckets();
+    // Keys of a partition with another number of buckets would be looked for in the wrong ones.
+    let partitions: Option<HashSet<BinaryRow>> =
+        wanted.map(|wanted| wanted.iter().map(|key| key.0.clone()).collect());
     let mut restored = RestoredBuckets::default();
     let mut ids = BTreeSet::new();
     for entry in planner.live(&snapshot).await? {
-        let key = (entry.partition, entry.bucket);
-        if wanted.is_some_and(|wanted| !wanted.contains(&key)) {
-            continue;
-        }
-        if entry.total_buckets != expected && entry.total_buckets > 0 && expected > 0 {
+        let partition_wanted = partitions
+            .as_ref()
+            .is_none_or(|wanted| wanted.contains(&entry.partition));
+        if partition_wanted
+            && entry.total_buckets != expected
+            && entry.total_buckets > 0
+            && expected > 0
+        {
             return Err(TableError::BucketCount {
                 bucket: entry.bucket,
                 written: entry.total_buckets,
                 expected,
             });
+        }
+        let key = (entry.partition, entry.bucket);
+        if wanted.is_some_and(|wanted| !wanted.contains(&key)) {
+            continue;
         }
         ids.insert(entry.file.schema_id);
         restored.files.entry(key).or_default().push(entry.file);

@@ -51,8 +51,9 @@ pub struct LoadIdentity {
 }
 
 impl LoadIdentity {
-    /// The load of `files` into `table` (its full name or path). The same table and the same files (by path, size and time) are the
-    /// same load, unless a `job` gives it a name; `fresh_id` is for those that nothing identifies.
+    /// The load of `files` into `table` (its full name or path). The same table and the same paths are the same load, whatever became of
+    /// the files, so that a change of them is noticed and not loaded behind half of what they were; a `job` gives it a name instead.
+    /// `fresh_id` is for those that nothing identifies.
     pub fn new(table: &str, files: &[SourceFile], job: Option<&str>, fresh_id: &str) -> Self {
         if let Some(job) = job {
             return Self {
@@ -68,7 +69,7 @@ impl LoadIdentity {
         }
         let mut hash = Hash::new();
         hash.text(table);
-        hash.text(&fingerprint(files));
+        files.iter().for_each(|file| hash.text(&file.name));
         Self {
             commit_user: format!("load-{}", hash.hex()),
             is_resumable: true,
@@ -201,24 +202,29 @@ impl Checkpoint {
     /// What a run over `files` does, given the properties of the newest snapshot that the same commit user made as a load.
     ///
     /// # Errors
-    /// [`LoadError::SourcesChanged`] if the load is not finished and the inputs are no longer those it began with;
+    /// [`LoadError::SourcesChanged`] if the inputs are no longer those of the load, finished or not, unless `again` asks for all of them;
     /// [`LoadError::Checkpoint`].
     pub fn resume(
         properties: Option<&BTreeMap<String, String>>,
         files: &[SourceFile],
+        again: bool,
     ) -> Result<Resume> {
         let checkpoint = properties.map(Self::from_properties).transpose()?.flatten();
         let Some(checkpoint) = checkpoint else {
             return Ok(Resume::Start);
         };
         let progress = checkpoint.progress;
+        // Nothing tells whether standard input brings what it brought before.
+        let known = files.iter().all(|file| file.bytes.is_some());
         let same = checkpoint.fingerprint == fingerprint(files);
         match (progress.is_done, same) {
-            (true, true) => Ok(Resume::AlreadyDone(progress)),
-            // A named job that is over may be given its next files.
-            (true, false) => Ok(Resume::Start),
+            (true, true) if known => Ok(Resume::AlreadyDone(progress)),
             (false, true) => Ok(Resume::GoOn(progress)),
-            (false, false) => Err(LoadError::SourcesChanged {
+            _ if again => Ok(Resume::Start),
+            (true, true) => Err(LoadError::SourcesChanged {
+                what: "it is finished, and standard input may bring other rows".to_owned(),
+            }),
+            _ => Err(LoadError::SourcesChanged {
                 what: checkpoint.difference(files),
             }),
         }
@@ -334,7 +340,7 @@ mod tests {
                 Checkpoint::from_properties(&properties).unwrap(),
                 Some(checkpoint)
             );
-            let resume = Checkpoint::resume(Some(&properties), &files).unwrap();
+            let resume = Checkpoint::resume(Some(&properties), &files, false).unwrap();
             let expected = if is_done {
                 Resume::AlreadyDone(progress(true))
             } else {
@@ -342,10 +348,13 @@ mod tests {
             };
             assert_eq!(resume, expected);
         }
-        assert_eq!(Checkpoint::resume(None, &files).unwrap(), Resume::Start);
+        assert_eq!(
+            Checkpoint::resume(None, &files, false).unwrap(),
+            Resume::Start
+        );
         let other = BTreeMap::from([("x".to_owned(), "y".to_owned())]);
         assert_eq!(
-            Checkpoint::resume(Some(&other), &files).unwrap(),
+            Checkpoint::resume(Some(&other), &files, false).unwrap(),
             Resume::Start
         );
     }
@@ -355,9 +364,9 @@ mod tests {
         let files = [file("/a", 10), file("/b", 20)];
         let properties = Checkpoint::new(&files, progress(false)).to_properties();
         let told = |files: &[SourceFile]| {
-            Checkpoint::resume(Some(&properties), files)
-                .unwrap_err()
-                .to_string()
+            let refused = Checkpoint::resume(Some(&properties), files, false);
+            let told = refused.unwrap_err().to_string();
+            told.split(';').next().unwrap_or_default().to_owned()
         };
         assert_eq!(
             told(&[file("/a", 10), file("/b", 21)]),
@@ -381,15 +390,36 @@ mod tests {
             told(&touched),
             "the load cannot go on: /a was written again since"
         );
+        // The same when the load is over: half of a file that grew would come twice.
         let done = Checkpoint::new(&files, progress(true)).to_properties();
+        let grown = [file("/a", 10), file("/b", 21)];
+        assert!(Checkpoint::resume(Some(&done), &grown, false).is_err());
         assert_eq!(
-            Checkpoint::resume(Some(&done), &[file("/c", 1)]).unwrap(),
+            Checkpoint::resume(Some(&done), &grown, true).unwrap(),
             Resume::Start
         );
         let many: Vec<SourceFile> = (0..40).map(|at| file(&format!("/{at}"), at)).collect();
         let properties = Checkpoint::new(&many, progress(false)).to_properties();
         assert!(!properties.contains_key(LIST));
-        assert!(Checkpoint::resume(Some(&properties), &many[1..]).is_err());
+        assert!(Checkpoint::resume(Some(&properties), &many[1..], false).is_err());
+    }
+
+    #[test]
+    fn a_finished_job_of_standard_input_is_not_taken_for_done() {
+        let mut pipe = file("-", 0);
+        pipe.bytes = None;
+        let pipes = [pipe];
+        let done = Checkpoint::new(&pipes, progress(true)).to_properties();
+        assert!(Checkpoint::resume(Some(&done), &pipes, false).is_err());
+        assert_eq!(
+            Checkpoint::resume(Some(&done), &pipes, true).unwrap(),
+            Resume::Start
+        );
+        let half = Checkpoint::new(&pipes, progress(false)).to_properties();
+        assert_eq!(
+            Checkpoint::resume(Some(&half), &pipes, false).unwrap(),
+            Resume::GoOn(progress(false))
+        );
     }
 
     #[test]
@@ -411,7 +441,8 @@ mod tests {
         let files = [file("/a", 10)];
         assert_eq!(user("t", &files, None), user("t", &files, None));
         assert_ne!(user("t", &files, None), user("u", &files, None));
-        assert_ne!(user("t", &files, None), user("t", &[file("/a", 11)], None));
+        assert_eq!(user("t", &files, None), user("t", &[file("/a", 11)], None));
+        assert_ne!(user("t", &files, None), user("t", &[file("/b", 10)], None));
         assert_eq!(user("t", &files, Some("daily")), "load-daily");
         let mut pipe = file("-", 0);
         pipe.bytes = None;

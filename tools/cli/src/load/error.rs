@@ -79,7 +79,9 @@ pub enum LoadError {
     #[error("{file} has {found} rows, but {done} of it are loaded already")]
     Shorter { file: String, found: u64, done: u64 },
     /// The inputs are not those that the load began with.
-    #[error("the load cannot go on: {what}")]
+    #[error(
+        "the load cannot go on: {what}; --again loads everything from the beginning, --job gives these inputs a load of their own"
+    )]
     SourcesChanged { what: String },
     /// What an earlier load wrote into a snapshot cannot be read.
     #[error("property {property} of the load's last snapshot is {value:?}, not {expected}")]

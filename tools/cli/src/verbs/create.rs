@@ -36,7 +36,8 @@ pub(crate) async fn run(args: CreateArgs, context: &mut Context) -> Result<u8> {
     let definition = match &args.schema {
         Some(schema) => {
             let text = schema_text(schema, context)?;
-            let mut definition = SchemaDefinition::from_json(text.as_bytes())?;
+            let mut definition = SchemaDefinition::from_json(text.as_bytes())
+                .map_err(|error| CliError::from(error).in_file(place_of(schema)))?;
             definition.options.extend(args.table.dynamic_options());
             definition
         }
@@ -71,4 +72,13 @@ fn schema_text(argument: &str, context: &mut Context) -> Result<String> {
         path: argument.to_owned(),
         source,
     })
+}
+
+/// What to call the place that a schema came from.
+fn place_of(schema: &str) -> &str {
+    match schema {
+        "-" => "standard input",
+        text if text.trim_start().starts_with('{') => "--schema",
+        file => file,
+    }
 }

@@ -38,7 +38,7 @@ pub(crate) async fn run(args: LoadArgs, context: &mut Context) -> Result<u8> {
     let properties = before
         .as_ref()
         .and_then(|before| before.properties.as_ref());
-    let committed = match Checkpoint::resume(properties, source.files())? {
+    let committed = match Checkpoint::resume(properties, source.files(), args.commit.again)? {
         Resume::AlreadyDone(progress) if !args.commit.again => {
             tracing::warn!(
                 user = identity.commit_user,
@@ -301,7 +301,12 @@ impl Load {
 
     async fn publish(&mut self, committable: Committable, output: &mut Output) -> Result<()> {
         let identifier = committable.identifier;
+        let compacts = committable.compacts();
         let made = self.commit.commit(committable).await?;
+        if Committable::lost_compaction(compacts, &made) {
+            let table = self.write.table().clone();
+            self.write = table.new_write(WriteOptions::default()).await?;
+        }
         self.last_identifier = identifier;
         self.committed = self.reached;
         self.commits += 1;

@@ -138,7 +138,9 @@ pub(crate) async fn run(args: StreamArgs, context: &mut Context) -> Result<u8> {
 /// The place that an earlier call remembered.
 fn read_position(file: &Path) -> Result<Option<StreamPosition>> {
     match std::fs::read_to_string(file) {
-        Ok(text) => Ok(Some(StreamPosition::from_json(&text)?)),
+        Ok(text) => StreamPosition::from_json(&text)
+            .map(Some)
+            .map_err(|error| CliError::from(error).in_file(file.display())),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(CliError::Read {
             path: file.display().to_string(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use arrow_array::ArrayRef;
+use arrow_array::{Array, ArrayRef};
 use tidewater_types::cast::cast_array;
 use tidewater_types::{DataField, DataType, Datum, TypeError, TypeKind, datums_to_array};
 
@@ -130,8 +130,19 @@ pub fn default_value(field: &DataField) -> std::result::Result<Option<ArrayRef>,
         .and_then(|text| text.strip_suffix('\''));
     let text = Datum::String(bare.unwrap_or(text).to_owned());
     let string = DataType::string();
-    let array = datums_to_array(&string, &[text])?;
-    cast_array(&array, &string, &field.data_type).map(Some)
+    let array = cast_array(
+        &datums_to_array(&string, std::slice::from_ref(&text))?,
+        &string,
+        &field.data_type,
+    )?;
+    if array.null_count() > 0 {
+        // A decimal that does not fit casts to null, which is no default.
+        return Err(TypeError::invalid(format!(
+            "{text:?} does not fit {}",
+            field.data_type
+        )));
+    }
+    Ok(Some(array))
 }
 
 fn check_key(schema: &TableSchema, key: &'static str, columns: &[String]) -> Result<()> {

@@ -199,12 +199,16 @@ impl WriteSession {
             properties: request.properties,
             messages,
         };
+        let compacts = committable.compacts();
         let commit = self.commit.clone().ignore_empty(!request.empty);
         let made = if request.filter {
             commit.filter_and_commit(vec![committable]).await?
         } else {
             commit.commit(committable).await?
         };
+        if Committable::lost_compaction(compacts, &made) {
+            self.write = self.table.new_write(WriteOptions::default()).await?;
+        }
         self.last_identifier = request.identifier;
         self.pending = false;
         let snapshots: Vec<Value> = made
