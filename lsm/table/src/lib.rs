@@ -21,6 +21,8 @@ mod table_log;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
+mod tests_conflicts;
+#[cfg(test)]
 mod tests_vectors;
 mod verify;
 mod write;

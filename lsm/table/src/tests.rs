@@ -15,7 +15,7 @@ use tidewater_types::{BinaryRow, DataType, Datum, ErrorKind, RowType, SchemaId, 
 use crate::commit::{CommitContext, CommitOutcome, SnapshotCommit, count_rows, live_of};
 use crate::{Committable, TableError, TableLog};
 
-const ROOT: &str = "/w/db.db/t";
+pub(crate) const ROOT: &str = "/w/db.db/t";
 
 fn definition(keyed: bool, options: &[(&str, &str)]) -> SchemaDefinition {
     let columns = RowType::of([("k", DataType::int().not_null()), ("v", DataType::string())]);
@@ -102,7 +102,7 @@ fn message(data: DataIncrement, compact: CompactIncrement) -> CommitMessage {
     }
 }
 
-fn adding(identifier: i64, name: &str) -> Committable {
+pub(crate) fn adding(identifier: i64, name: &str) -> Committable {
     let data = DataIncrement {
         new_files: vec![file(name, 0, (1, 9))],
         ..DataIncrement::default()
@@ -114,7 +114,7 @@ fn adding(identifier: i64, name: &str) -> Committable {
     }
 }
 
-fn compacting(
+pub(crate) fn compacting(
     identifier: i64,
     before: &[Arc<DataFileMeta>],
     after: &[Arc<DataFileMeta>],
@@ -661,65 +661,4 @@ fn unbase64(text: &str) -> Vec<u8> {
     base64::engine::general_purpose::STANDARD
         .decode(text)
         .unwrap()
-}
-
-/// The append of a commit counts though its compaction lost against another one; the files of the loser go.
-#[tokio::test]
-async fn rows_are_acknowledged_though_their_compaction_lost() {
-    let io = memory();
-    let table = table(&io, ROOT, true, &[]).await;
-    let commit = table.new_commit("u").unwrap();
-    commit.commit(adding(1, "a")).await.unwrap();
-    let a = file("a", 0, (1, 9));
-    let winner = compacting(2, std::slice::from_ref(&a), &[file("w", 5, (1, 9))]);
-    commit.commit(winner).await.unwrap();
-    let mut both = adding(3, "b");
-    let loser = compacting(3, std::slice::from_ref(&a), &[file("l", 5, (1, 9))]);
-    both.messages.extend(loser.messages.clone());
-    let path = format!("{ROOT}/bucket-0/l");
-    io.write(&path, Bytes::from_static(b"l")).await.unwrap();
-    let made = commit.commit(both.clone()).await.unwrap();
-    assert_eq!(made.len(), 1);
-    assert!(Committable::lost_compaction(both.compacts(), &made));
-    assert!(!io.exists(&path).await.unwrap());
-    let latest = table.snapshots().latest().await.unwrap().unwrap();
-    assert_eq!(latest.commit_kind, CommitKind::Append);
-    let mut live = live_of(commit.context(), &latest).await.unwrap();
-    live.sort();
-    assert_eq!(live, ["b", "w"]);
-    // Alone it is an error, as before.
-    let alone = commit.commit(loser).await;
-    assert!(matches!(alone, Err(TableError::FileConflict { .. })));
-}
-
-/// What a snapshot or schema file says inside must be what its name says; numbers that cannot be are refused, not added up.
-#[tokio::test]
-async fn files_with_another_number_inside_are_damaged() {
-    let io = memory();
-    let table = table(&io, ROOT, true, &[]).await;
-    let commit = table.new_commit("u").unwrap();
-    commit.commit(adding(1, "a")).await.unwrap();
-    let path = table.paths().snapshot(SnapshotId(1));
-    let good = table.snapshots().latest().await.unwrap().unwrap();
-    for id in [-1, 2, i64::MAX] {
-        let mut wrong = good.clone();
-        wrong.id = SnapshotId(id);
-        io.overwrite(&path, Bytes::from(wrong.to_json()))
-            .await
-            .unwrap();
-        let read = table.snapshots().latest().await;
-        assert!(
-            matches!(&read, Err(TableError::WrongNumber { found, .. }) if *found == id),
-            "{read:?}"
-        );
-    }
-    let mut full = good.clone();
-    full.total_record_count = Some(i64::MAX);
-    io.overwrite(&path, Bytes::from(full.to_json()))
-        .await
-        .unwrap();
-    assert!(matches!(
-        commit.commit(adding(2, "b")).await,
-        Err(TableError::RowCount { .. })
-    ));
 }

@@ -195,7 +195,8 @@ impl TableCommit {
             properties: &committable.properties,
         };
         let mut made = Vec::with_capacity(2);
-        if !append.is_empty() || (!self.ignore_empty) {
+        let has_rows = !append.is_empty();
+        if has_rows || !self.ignore_empty {
             made.push(attempt::commit(&self.context, &shared, append, check).await?);
         }
         if !compact.is_empty() {
@@ -204,7 +205,7 @@ impl TableCommit {
                 // The rows are there and must be acknowledged; what compaction would have changed is how they lie, not what they are.
                 Err(
                     error @ (TableError::FileConflict { .. } | TableError::RetriesExhausted { .. }),
-                ) if !made.is_empty() => self.drop_compaction(&committable.messages, error).await?,
+                ) if has_rows => self.drop_compaction(&committable.messages, error).await?,
                 Err(error) => return Err(error),
             }
         }

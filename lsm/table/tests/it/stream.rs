@@ -116,22 +116,45 @@ async fn positions_that_cannot_be_followed_are_told() {
         at_end.position().next_snapshot,
         Some(SnapshotId(latest.0 + 1))
     );
-    // Too far ahead is one after some tries.
-    let mut ahead = stream(&log, StreamMode::Latest);
-    ahead.restore(StreamPosition {
-        next_snapshot: Some(SnapshotId(latest.0 + 2)),
-    });
-    let mut tries = 0;
-    let error = loop {
-        tries += 1;
-        match ahead.plan_next().await {
-            Ok(None) => {}
-            Ok(Some(plan)) => panic!("{plan:?}"),
-            Err(e) => break e,
+    // Too far ahead: told at once where an earlier run stood, after some tries where somebody waits for what may come.
+    let (restored, waiting) = (1, 16);
+    for (expected, mode) in [
+        (restored, StreamMode::Latest),
+        (waiting, StreamMode::FromSnapshot(SnapshotId(latest.0 + 2))),
+    ] {
+        let mut ahead = stream(&log, mode);
+        if expected == restored {
+            ahead.restore(StreamPosition {
+                next_snapshot: Some(SnapshotId(latest.0 + 2)),
+            });
         }
-    };
-    assert!(matches!(error, TableError::PositionAhead { .. }), "{error}");
-    assert_eq!(tries, 16);
+        let mut tries = 0;
+        let error = loop {
+            tries += 1;
+            match ahead.plan_next().await {
+                Ok(None) => {}
+                Ok(Some(plan)) => panic!("{plan:?}"),
+                Err(e) => break e,
+            }
+        };
+        assert!(matches!(error, TableError::PositionAhead { .. }), "{error}");
+        assert_eq!(tries, expected);
+    }
+    // One that is missing in the middle at once.
+    assert!(latest.0 - earliest.0 >= 2);
+    let middle = SnapshotId(earliest.0 + 1);
+    let path = log.paths().snapshot(middle);
+    let bytes = std::fs::read(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let mut gap = stream(&log, StreamMode::Latest);
+    gap.restore(StreamPosition {
+        next_snapshot: Some(middle),
+    });
+    assert!(matches!(
+        gap.plan_next().await,
+        Err(TableError::SnapshotGap { missing, .. }) if missing == middle.0
+    ));
+    std::fs::write(&path, bytes).unwrap();
     // An expired one at once, with what is there.
     std::fs::remove_file(log.paths().snapshot(earliest)).unwrap();
     let mut expired = stream(&log, StreamMode::Latest);
