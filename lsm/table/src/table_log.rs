@@ -144,13 +144,8 @@ impl TableLog {
             .then(|| KeyComparator::new(self.schema.key_type().types()));
         Ok(TableCommit::new(
             CommitContext {
-                io: self.io.clone(),
-                env: self.env.clone(),
-                cpu: self.cpu.clone(),
-                paths: self.paths.clone(),
+                log: self.clone(),
                 options,
-                snapshots: self.snapshots.clone(),
-                schemas: self.schemas.clone(),
                 partition_types: Arc::from(partition_type.types()),
                 partition_type,
                 keys,

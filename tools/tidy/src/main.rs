@@ -6,7 +6,10 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     // The sources it was built from, unless another repository is named.
-    let own = concat!(env!("CARGO_MANIFEST_DIR"), "/../..").to_owned();
+    // Cargo says where it runs; the place of building may be another clone that shared the build folder and is gone.
+    let package = std::env::var("CARGO_MANIFEST_DIR")
+        .unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").to_owned());
+    let own = format!("{package}/../..");
     let root = std::env::args().nth(1).unwrap_or(own);
     match tidewater_tidy::check(Path::new(&root)) {
         Ok(findings) if findings.is_empty() => ExitCode::SUCCESS,

@@ -114,6 +114,10 @@ impl WriterContext {
         if let Some(scratch) = scratch.as_ref() {
             return Ok(Arc::clone(scratch));
         }
+        // Processes that were killed could not remove theirs; one that cannot be looked at now is tried again by the next writer.
+        if let Err(error) = ScratchDir::sweep(&self.scratch_base) {
+            tracing::debug!(%error, "folders of dead writers stay");
+        }
         let made = Arc::new(ScratchDir::create(&self.scratch_base, self.files.env())?);
         *scratch = Some(Arc::clone(&made));
         Ok(made)

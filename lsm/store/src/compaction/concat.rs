@@ -9,7 +9,7 @@ use super::CompactionResult;
 use crate::bucket_writer::{BucketPlace, CHUNK_ROWS, FileMaker, SchemasById, WriterContext};
 use crate::commit_message::{CommitMessage, CompactIncrement, DataIncrement};
 use crate::error::{Result, StoreError};
-use crate::split_reader::{ReadSpec, SplitFiles, SplitRead, SplitReader};
+use crate::split_reader::{PieceStream, ReadSpec, SplitFiles, SplitRead, SplitReader};
 
 /// Rewrites `files` of one bucket, in this order, and says what to commit. The new files go on counting where the first began.
 ///
@@ -63,7 +63,18 @@ pub(crate) async fn run_concat(
             read: SplitRead::Raw,
         })
         .await?;
-    let mut writer = maker.data(0, FileSource::Compact, first_sequence)?;
+    let writer = maker.data(0, FileSource::Compact, first_sequence)?;
+    Ok(CompactionResult {
+        after: write_all(rows.pieces(), writer).await?,
+        before: files,
+    })
+}
+
+/// Writes all rows: the next ones are read and merged while the last are encoded.
+pub(super) async fn write_all(
+    rows: &mut PieceStream,
+    mut writer: RollingFileWriter,
+) -> Result<Vec<Arc<DataFileMeta>>> {
     let copied = async {
         let mut batch = rows.next().await?;
         while let Some(current) = batch {
@@ -74,10 +85,7 @@ pub(crate) async fn run_concat(
         Ok(())
     }
     .await;
-    Ok(CompactionResult {
-        after: finish_files(writer, copied).await?,
-        before: files,
-    })
+    finish_files(writer, copied).await
 }
 
 /// Ends a writer whose rows came through, removes its files otherwise.

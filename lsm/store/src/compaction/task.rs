@@ -7,7 +7,8 @@ use tidewater_merge::{
     CompactionTaskPlan, CompactionUnit, Section, TaskPlanOptions, TaskStep, small_file_size,
 };
 
-use super::{CompactionResult, finish_files};
+use super::CompactionResult;
+use super::concat::write_all;
 use crate::bucket_writer::{CHUNK_ROWS, FileMaker, SchemasById};
 use crate::error::Result;
 use crate::split_reader::{MergeRequest, MergeStream};
@@ -96,17 +97,6 @@ async fn rewrite(
             batch_rows: CHUNK_ROWS,
         },
     )?;
-    let mut writer = maker.data(level, FileSource::Compact, 0)?;
-    let copied = async {
-        let mut batch = rows.next().await?;
-        while let Some(current) = batch {
-            // The next rows are merged while these are encoded.
-            let (written, following) = tokio::join!(writer.write(&current), rows.next());
-            written?;
-            batch = following?;
-        }
-        Ok(())
-    }
-    .await;
-    finish_files(writer, copied).await
+    let writer = maker.data(level, FileSource::Compact, 0)?;
+    write_all(rows.pieces(), writer).await
 }

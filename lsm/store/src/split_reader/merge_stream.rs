@@ -110,6 +110,10 @@ impl MergeStream {
         &self.pieces.output().schema
     }
 
+    pub(crate) fn pieces(&mut self) -> &mut PieceStream {
+        &mut self.pieces
+    }
+
     /// The next rows, at least one; none at the end and after an error.
     ///
     /// # Errors

@@ -37,7 +37,8 @@ pub use merge_stream::{MergeRequest, MergeStream};
 use columns::{Extra, OutputColumn, ReadColumns};
 use feed::{FileOpener, FileTask};
 use output::RowOutput;
-use pieces::{Meeting, PiecePlan, PieceStream, StreamPlan, plan_sections};
+pub(crate) use pieces::PieceStream;
+use pieces::{Meeting, PiecePlan, StreamPlan, plan_sections};
 use section::MergeRules;
 
 use crate::error::{Result, StoreError};
@@ -335,6 +336,10 @@ impl SplitStream {
     /// The schema of the batches.
     pub fn schema(&self) -> &SchemaRef {
         &self.pieces.output().schema
+    }
+
+    pub(crate) fn pieces(&mut self) -> &mut PieceStream {
+        &mut self.pieces
     }
 
     /// The next rows, at least one; none at the end and after an error.

@@ -80,7 +80,7 @@ pub(super) struct StreamPlan {
 }
 
 /// The rows of all pieces.
-pub(super) struct PieceStream {
+pub(crate) struct PieceStream {
     plan: StreamPlan,
     waiting: VecDeque<PiecePlan>,
     ahead: Option<Piece>,
@@ -120,7 +120,7 @@ impl PieceStream {
     }
 
     /// The next rows, which are at least one; none at the end and after an error.
-    pub(super) async fn next(&mut self) -> Result<Option<RecordBatch>> {
+    pub(crate) async fn next(&mut self) -> Result<Option<RecordBatch>> {
         match self.state {
             State::Over => return Ok(None),
             // What a dropped call had taken out of the stream is lost.

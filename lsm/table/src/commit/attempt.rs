@@ -41,12 +41,12 @@ pub(crate) async fn commit(
         Some(manifests::write_entries(context, &changes.changelog).await?)
     };
     let offer = Offer { delta, changelog };
-    let started = context.env.monotonic();
+    let started = context.log.env().monotonic();
     let mut unknown = false;
     let mut first_attempted: Option<SnapshotId> = None;
     let mut attempts = 0_u32;
     loop {
-        let latest = context.snapshots.latest().await?;
+        let latest = context.log.snapshots().latest().await?;
         if let Some(first) = first_attempted
             && let Some(id) = find_ours(context, &offer, first, latest.as_ref()).await?
         {
@@ -57,7 +57,7 @@ pub(crate) async fn commit(
             give_up(context, &offer, unknown).await;
             return Err(TableError::RetriesExhausted { attempts, last });
         }
-        let elapsed = context.env.monotonic().saturating_sub(started);
+        let elapsed = context.log.env().monotonic().saturating_sub(started);
         if let Some(limit) = context.options.commit_timeout
             && attempts > 0
             && elapsed > limit
@@ -99,7 +99,7 @@ pub(crate) async fn commit(
             }
         }
         first_attempted.get_or_insert(id);
-        context.env.sleep(wait(context, attempts)).await;
+        context.log.env().sleep(wait(context, attempts)).await;
         attempts += 1;
     }
 }
@@ -108,7 +108,7 @@ pub(crate) async fn commit(
 fn wait(context: &CommitContext, attempt: u32) -> Duration {
     let wait = context.options.commit_retry_wait(attempt);
     let micros = u64::try_from(wait.as_micros()).unwrap_or(u64::MAX);
-    wait + Duration::from_micros(context.env.random_below(micros / 5 + 1))
+    wait + Duration::from_micros(context.log.env().random_below(micros / 5 + 1))
 }
 
 /// A snapshot from `first` on that carries our delta list: then an attempt of which we did not hear has won.
@@ -122,7 +122,7 @@ async fn find_ours(
         return Ok(None);
     };
     for id in first.0..=latest.id.0 {
-        if let Some(snapshot) = context.snapshots.try_read(SnapshotId(id)).await?
+        if let Some(snapshot) = context.log.snapshots().try_read(SnapshotId(id)).await?
             && snapshot.delta_manifest_list == offer.delta.name
         {
             return Ok(Some(snapshot.id));
@@ -137,7 +137,7 @@ async fn finished(
     kind: CommitKind,
 ) -> Result<CommittedSnapshot> {
     // The snapshot is there whatever becomes of the hint; readers find it by probing.
-    if let Err(e) = context.snapshots.write_latest_hint(id).await {
+    if let Err(e) = context.log.snapshots().write_latest_hint(id).await {
         tracing::warn!(snapshot = id.0, error = %e, "committed, but the LATEST hint was not written");
     }
     Ok(CommittedSnapshot { id, kind })
@@ -162,7 +162,7 @@ async fn snapshot(
     base: &WrittenList,
     latest: Option<&Snapshot>,
 ) -> Result<Snapshot> {
-    let schema = context.schemas.latest_or_fail().await?;
+    let schema = context.log.schemas().latest_or_fail().await?;
     let delta_rows = changes.delta_rows();
     let mut next = Snapshot::new(
         latest.map_or(SnapshotId::FIRST, |snapshot| snapshot.id.next()),
@@ -177,7 +177,7 @@ async fn snapshot(
     next.changelog_manifest_list_size = offer.changelog.as_ref().map(|list| list.size);
     next.commit_user = shared.user.to_owned();
     next.commit_identifier = shared.identifier;
-    next.time_millis = context.env.now_millis();
+    next.time_millis = context.log.env().now_millis();
     let rows_before = match latest {
         None => 0,
         // Snapshots of versions 1 and 2 do not say.

@@ -7,17 +7,16 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use tidewater_format::manifest::decode_entries;
 use tidewater_format::manifest_merge::{ManifestMerge, ManifestMergeOptions, MergeStep};
 use tidewater_format::{
-    AvroCodec, EncodedManifest, FileKind, FormatError, ManifestEntry, ManifestFileMeta,
-    ManifestFilter, RollingManifestWriter, Snapshot, live_entries as fold, manifest_list,
-    manifest_list_name, manifest_name,
+    AvroCodec, EncodedManifest, FormatError, ManifestEntry, ManifestFileMeta,
+    RollingManifestWriter, Snapshot, manifest_list, manifest_list_name, manifest_name,
 };
 use tidewater_types::{BinaryRow, SchemaId};
 
 use super::CommitContext;
 use crate::error::{Result, TableError};
+use crate::scan::{ManifestKind, ManifestReader, ScanPlanner, only_partitions};
 
 /// A manifest list that was written, and what else was written for it alone.
 #[derive(Debug)]
@@ -40,7 +39,8 @@ pub(crate) async fn write_entries(
     );
     let entries = entries.to_vec();
     let encoded = context
-        .cpu
+        .log
+        .cpu()
         .run(move || {
             entries.iter().try_for_each(|entry| writer.write(entry))?;
             writer.finish()
@@ -72,7 +72,9 @@ pub(crate) async fn write_base(
     let Some(latest) = latest else {
         return write_list(context, &[], Vec::new()).await;
     };
-    let inputs = data_manifests(context, latest).await?;
+    let inputs = ManifestReader::new(&context.log, None)
+        .metas(latest, ManifestKind::State)
+        .await?;
     let options = ManifestMergeOptions {
         target_file_size: target_file_size(context),
         merge_min_count: usize::try_from(context.options.manifest_merge_min_count).unwrap_or(0),
@@ -90,7 +92,8 @@ pub(crate) async fn write_base(
     let mut stored = Vec::new();
     let merged = loop {
         let (back, step) = context
-            .cpu
+            .log
+            .cpu()
             .run(move || {
                 let step = merge.step();
                 (merge, step)
@@ -122,11 +125,11 @@ async fn next(
             for index in indexes {
                 let input = merge
                     .input(index)
-                    .map(|input| context.paths.manifest(&input.file_name));
+                    .map(|input| context.log.paths().manifest(&input.file_name));
                 let path = input.ok_or_else(|| TableError::Bug {
                     what: "a manifest merge asks for an input it has not",
                 })?;
-                let bytes = context.io.read(&path).await?;
+                let bytes = context.log.io().read(&path).await?;
                 merge.supply(index, bytes);
             }
             Ok(None)
@@ -141,77 +144,35 @@ async fn next(
     }
 }
 
-/// The manifests of a snapshot's data files, those of its base first.
-pub(crate) async fn data_manifests(
-    context: &CommitContext,
-    snapshot: &Snapshot,
-) -> Result<Vec<ManifestFileMeta>> {
-    let mut manifests = read_list(context, &snapshot.base_manifest_list).await?;
-    manifests.extend(read_list(context, &snapshot.delta_manifest_list).await?);
-    Ok(manifests)
-}
-
 /// The live entries of a snapshot in these partitions, without statistics.
 pub(crate) async fn live_entries(
     context: &CommitContext,
     snapshot: &Snapshot,
     partitions: &HashSet<BinaryRow>,
 ) -> Result<Vec<ManifestEntry>> {
-    let wanted = partitions.clone();
-    let filter = ManifestFilter::all()
-        .with_partition(move |partition| wanted.contains(partition))
-        .without_key_stats()
-        .without_value_stats();
-    read_entries(context, snapshot, filter).await
+    let filter = only_partitions(context.log.schema(), partitions)?;
+    let planner = ScanPlanner::new(&context.log, context.log.schema(), filter.as_ref())?;
+    let mut entries = planner.live(snapshot).await?;
+    entries.retain(|entry| partitions.contains(&entry.partition));
+    Ok(entries)
 }
 
 /// Rows in all live files: for a snapshot of an old version that does not say.
 pub(crate) async fn count_rows(context: &CommitContext, snapshot: &Snapshot) -> Result<i64> {
-    let filter = ManifestFilter::all()
-        .without_key_stats()
-        .without_value_stats();
-    let entries = read_entries(context, snapshot, filter).await?;
-    Ok(entries
-        .iter()
-        .filter(|entry| entry.kind == FileKind::Add)
-        .map(|entry| entry.file.row_count)
-        .sum())
+    let planner = ScanPlanner::new(&context.log, context.log.schema(), None)?;
+    let entries = planner.live(snapshot).await?;
+    Ok(entries.iter().map(|entry| entry.file.row_count).sum())
 }
 
 /// Names of a snapshot's live files.
 #[cfg(test)]
 pub(crate) async fn live_of(context: &CommitContext, snapshot: &Snapshot) -> Result<Vec<String>> {
-    let entries = read_entries(context, snapshot, ManifestFilter::all()).await?;
+    let planner = ScanPlanner::new(&context.log, context.log.schema(), None)?;
+    let entries = planner.live(snapshot).await?;
     Ok(entries
         .iter()
         .map(|entry| entry.file.file_name.clone())
         .collect())
-}
-
-async fn read_entries(
-    context: &CommitContext,
-    snapshot: &Snapshot,
-    filter: ManifestFilter,
-) -> Result<Vec<ManifestEntry>> {
-    let filter = Arc::new(filter);
-    let mut entries = Vec::new();
-    for manifest in data_manifests(context, snapshot).await? {
-        let path = context.paths.manifest(&manifest.file_name);
-        let bytes = context.io.read(&path).await?;
-        let filter = Arc::clone(&filter);
-        let decoded = context
-            .cpu
-            .run(move || decode_entries(&bytes, &filter))
-            .await?;
-        entries.extend(decoded.map_err(|source| TableError::damaged(path, source))?);
-    }
-    fold(entries).map_err(|e| FormatError::from(e).into())
-}
-
-async fn read_list(context: &CommitContext, name: &str) -> Result<Vec<ManifestFileMeta>> {
-    let path = context.paths.manifest(name);
-    let bytes = context.io.read(&path).await?;
-    manifest_list::decode(&bytes).map_err(|source| TableError::damaged(path, source))
 }
 
 /// The statistics file that a snapshot on top of `latest` keeps: the one it has, while the schema is the one it was made for.
@@ -223,8 +184,8 @@ pub(crate) async fn statistics_for(
     let Some(name) = &latest.statistics else {
         return Ok(None);
     };
-    let path = context.paths.statistics(name);
-    let bytes = context.io.read(&path).await?;
+    let path = context.log.paths().statistics(name);
+    let bytes = context.log.io().read(&path).await?;
     let made_for = serde_json::from_slice::<serde_json::Value>(&bytes)
         .ok()
         .and_then(|json| json.get("schemaId")?.as_i64())
@@ -240,7 +201,12 @@ pub(crate) async fn discard(context: &CommitContext, list: &WrittenList) {
 
 async fn remove(context: &CommitContext, names: &[String]) {
     for name in names {
-        if let Err(error) = context.io.delete(&context.paths.manifest(name)).await {
+        if let Err(error) = context
+            .log
+            .io()
+            .delete(&context.log.paths().manifest(name))
+            .await
+        {
             tracing::warn!(%name, %error, "left an orphan in manifest/");
         }
     }
@@ -253,10 +219,11 @@ async fn write_list(
 ) -> Result<WrittenList> {
     let bytes = manifest_list::encode(manifests, codec(context)?)?;
     let size = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
-    let name = manifest_list_name(&context.env.new_uuid(), 0);
+    let name = manifest_list_name(&context.log.env().new_uuid(), 0);
     match context
-        .io
-        .write(&context.paths.manifest(&name), Bytes::from(bytes))
+        .log
+        .io()
+        .write(&context.log.paths().manifest(&name), Bytes::from(bytes))
         .await
     {
         Ok(()) => Ok(WrittenList {
@@ -273,10 +240,11 @@ async fn write_list(
 
 /// Stores a manifest under a new name.
 async fn store(context: &CommitContext, bytes: Vec<u8>) -> Result<String> {
-    let name = manifest_name(&context.env.new_uuid(), 0);
+    let name = manifest_name(&context.log.env().new_uuid(), 0);
     context
-        .io
-        .write(&context.paths.manifest(&name), Bytes::from(bytes))
+        .log
+        .io()
+        .write(&context.log.paths().manifest(&name), Bytes::from(bytes))
         .await?;
     Ok(name)
 }

@@ -21,8 +21,7 @@ mod publish;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tidewater_format::{CommitKind, Snapshot, TableOptions, TablePaths};
-use tidewater_io::{CpuPool, Env, FileIo};
+use tidewater_format::{CommitKind, Snapshot, TableOptions};
 use tidewater_merge::KeyComparator;
 use tidewater_store::{CommitMessage, DataIncrement};
 use tidewater_types::{DataType, RowType, SnapshotId};
@@ -32,19 +31,13 @@ pub use self::changes::Committable;
 pub(crate) use self::manifests::{count_rows, live_of};
 pub use self::publish::{CommitOutcome, FileSnapshotCommit, SnapshotCommit};
 use crate::error::{Result, TableError};
-use crate::schema_store::SchemaStore;
-use crate::snapshot_log::SnapshotLog;
+use crate::table_log::TableLog;
 
 /// What a commit knows of its table.
 #[derive(Debug, Clone)]
 pub(crate) struct CommitContext {
-    pub(crate) io: FileIo,
-    pub(crate) env: Env,
-    pub(crate) paths: TablePaths,
+    pub(crate) log: TableLog,
     pub(crate) options: Arc<TableOptions>,
-    pub(crate) snapshots: SnapshotLog,
-    pub(crate) schemas: SchemaStore,
-    pub(crate) cpu: CpuPool,
     pub(crate) partition_type: RowType,
     pub(crate) partition_types: Arc<[DataType]>,
     /// `None` for append tables.
@@ -132,14 +125,20 @@ impl TableCommit {
         mut pending: Vec<Committable>,
     ) -> Result<Vec<CommittedSnapshot>> {
         pending.sort_by_key(|committable| committable.identifier);
-        if let Some(latest) = self.context.snapshots.latest_of_user(&self.user).await? {
+        if let Some(latest) = self
+            .context
+            .log
+            .snapshots()
+            .latest_of_user(&self.user)
+            .await?
+        {
             pending.retain(|committable| committable.identifier > latest.commit_identifier);
         }
         for committable in &pending {
             for message in &committable.messages {
                 for file in message.created_files() {
                     let path = self.data_path(message, file)?;
-                    if !self.context.io.exists(&path).await? {
+                    if !self.context.log.io().exists(&path).await? {
                         return Err(TableError::CommittedFileMissing {
                             identifier: committable.identifier,
                             file: path,
@@ -159,7 +158,8 @@ impl TableCommit {
     pub async fn last_identifier(&self) -> Result<Option<i64>> {
         Ok(self
             .context
-            .snapshots
+            .log
+            .snapshots()
             .latest_of_user(&self.user)
             .await?
             .map(|snapshot| snapshot.commit_identifier))
@@ -174,7 +174,7 @@ impl TableCommit {
         for message in messages {
             for file in message.created_files() {
                 let path = self.data_path(message, file)?;
-                if let Err(e) = self.context.io.delete(&path).await {
+                if let Err(e) = self.context.log.io().delete(&path).await {
                     failed = Some(e);
                 }
             }
@@ -234,12 +234,12 @@ impl TableCommit {
         message: &CommitMessage,
         file: &tidewater_format::DataFileMeta,
     ) -> Result<String> {
-        let dir = self.context.paths.bucket_dir(
+        let dir = self.context.log.paths().bucket_dir(
             &message.partition,
             message.bucket,
             &self.context.partition_type,
         )?;
-        Ok(self.context.paths.data_file(&dir, file))
+        Ok(self.context.log.paths().data_file(&dir, file))
     }
 }
 

@@ -9,7 +9,7 @@
 //!
 //! Source: spec 02c §4.1; Paimon `table/source/snapshot/SnapshotReaderImpl.java`, `operation/BucketSelectConverter.java`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -23,6 +23,9 @@ use tidewater_types::{
 };
 
 use crate::error::Result;
+
+/// Most partitions that are asked for one by one; beyond, all manifests are read.
+const PARTITIONS_MAX: usize = 64;
 
 /// What a scan asks of partitions, buckets and files.
 #[derive(Debug, Clone, Default)]
@@ -244,4 +247,31 @@ impl fmt::Debug for BucketTest {
 /// A function that this build does not know.
 pub(crate) fn bucket_function(options: &TableOptions) -> Result<BucketFunction> {
     Ok(BucketFunction::parse(&options.bucket_function.to_string())?)
+}
+
+/// A condition that these partitions meet, so that manifests of others need not be read.
+pub(crate) fn only_partitions(
+    schema: &TableSchema,
+    partitions: &HashSet<BinaryRow>,
+) -> Result<Option<Predicate>> {
+    let partition_type = schema.partition_type();
+    if partition_type.fields.is_empty() || partitions.len() > PARTITIONS_MAX {
+        return Ok(None);
+    }
+    let row_type = schema.row_type();
+    let mut any = Vec::with_capacity(partitions.len());
+    for partition in partitions {
+        let values = partition.to_datums(&partition_type.types())?;
+        let all = partition_type.names().zip(values).map(|(name, value)| {
+            if value == Datum::Null {
+                Predicate::leaf(&row_type, name, PredicateOp::IsNull, Vec::new())
+            } else {
+                Predicate::leaf(&row_type, name, PredicateOp::Eq, vec![value])
+            }
+        });
+        any.push(Predicate::and(
+            all.collect::<std::result::Result<Vec<_>, _>>()?,
+        ));
+    }
+    Ok(Some(Predicate::or(any)))
 }

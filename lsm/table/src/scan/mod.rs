@@ -16,12 +16,12 @@ mod splits;
 mod travel;
 
 pub use builder::ScanBuilder;
-pub(crate) use filter::bucket_function;
+pub(crate) use filter::{bucket_function, only_partitions};
 pub(crate) use planner::read_schemas;
 pub use planner::{ScanPlan, ScanPlanner};
 pub use rows::RowStream;
 pub use splits::DataSplit;
 
-pub(crate) use manifests::{ManifestKind, manifests_by_list};
+pub(crate) use manifests::{ManifestKind, ManifestReader, manifests_by_list};
 pub(crate) use rows::RowRequest;
 pub(crate) use splits::SplitPurpose;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tidewater_format::DataFileMeta;
 use tidewater_merge::{AppendFile, PartitionCandidates, UnawareOptions};
-use tidewater_store::concat_files;
+use tidewater_store::{CommitMessage, concat_files};
 use tidewater_types::{BinaryRow, Bucket};
 
 use super::TableWrite;
@@ -66,14 +66,31 @@ impl TableWrite {
         let options = BTreeMap::from([("write-only".to_owned(), "false".to_owned())]);
         let table = self.table.with_options(&options)?;
         let mut other = Self::open(&table, super::WriteOptions::default())?;
-        for (key, files) in restored.files {
-            other.open_writer(key, files, Arc::clone(&restored.schemas))?;
+        match other.compact_all(restored, full).await {
+            Ok(messages) => self.compacted.extend(messages),
+            Err(error) => {
+                // What the compactions before it had written is named by nobody.
+                if let Err(left) = other.abort().await {
+                    tracing::debug!(error = %left, "files of a failed compaction stay until orphans are cleaned");
+                }
+                return Err(error);
+            }
         }
-        for writer in other.writers.values_mut() {
+        Ok(())
+    }
+
+    async fn compact_all(
+        &mut self,
+        restored: RestoredBuckets,
+        full: bool,
+    ) -> Result<Vec<CommitMessage>> {
+        for (key, files) in restored.files {
+            self.open_writer(key, files, Arc::clone(&restored.schemas))?;
+        }
+        for writer in self.writers.values_mut() {
             writer.compact(full).await?;
         }
-        self.compacted.extend(other.prepare_commit(true).await?);
-        Ok(())
+        self.prepare_commit(true).await
     }
 
     /// Compacts the files of tables without buckets, partition by partition.

@@ -3,19 +3,16 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use tidewater_format::{DataFileMeta, TableSchema};
+use tidewater_format::DataFileMeta;
 use tidewater_store::SchemasById;
-use tidewater_types::{BinaryRow, Predicate, PredicateOp};
+use tidewater_types::BinaryRow;
 
 use crate::error::{Result, TableError};
-use crate::scan::{ScanPlanner, read_schemas};
+use crate::scan::{ScanPlanner, only_partitions, read_schemas};
 use crate::table_log::TableLog;
 
 /// A partition and a bucket in it.
 pub(crate) type BucketKey = (BinaryRow, i32);
-
-/// Most partitions that are asked for one by one; beyond, all manifests are read.
-const PARTITIONS_MAX: usize = 64;
 
 /// Live files by bucket, and the schemas they were written with.
 #[derive(Debug, Default)]
@@ -36,15 +33,15 @@ pub(crate) async fn restore_buckets(
         return Ok(RestoredBuckets::default());
     };
     let schema = log.schema();
-    let filter = match wanted {
-        Some(wanted) => only_partitions(schema, wanted)?,
+    // Keys of a partition with another number of buckets would be looked for in the wrong ones.
+    let partitions: Option<HashSet<BinaryRow>> =
+        wanted.map(|wanted| wanted.iter().map(|key| key.0.clone()).collect());
+    let filter = match &partitions {
+        Some(partitions) => only_partitions(schema, partitions)?,
         None => None,
     };
     let planner = ScanPlanner::new(log, schema, filter.as_ref())?.with_statistics();
     let expected = schema.bucket_mode()?.total_buckets();
-    // Keys of a partition with another number of buckets would be looked for in the wrong ones.
-    let partitions: Option<HashSet<BinaryRow>> =
-        wanted.map(|wanted| wanted.iter().map(|key| key.0.clone()).collect());
     let mut restored = RestoredBuckets::default();
     let mut ids = BTreeSet::new();
     for entry in planner.live(&snapshot).await? {
@@ -71,29 +68,4 @@ pub(crate) async fn restore_buckets(
     }
     restored.schemas = Arc::new(read_schemas(log, ids).await?);
     Ok(restored)
-}
-
-/// A condition that these partitions meet, so that manifests of others need not be read.
-fn only_partitions(schema: &TableSchema, wanted: &HashSet<BucketKey>) -> Result<Option<Predicate>> {
-    let partition_type = schema.partition_type();
-    let partitions: HashSet<&BinaryRow> = wanted.iter().map(|(partition, _)| partition).collect();
-    if partition_type.fields.is_empty() || partitions.len() > PARTITIONS_MAX {
-        return Ok(None);
-    }
-    let row_type = schema.row_type();
-    let mut any = Vec::with_capacity(partitions.len());
-    for partition in partitions {
-        let values = partition.to_datums(&partition_type.types())?;
-        let all = partition_type.names().zip(values).map(|(name, value)| {
-            if value == tidewater_types::Datum::Null {
-                Predicate::leaf(&row_type, name, PredicateOp::IsNull, Vec::new())
-            } else {
-                Predicate::leaf(&row_type, name, PredicateOp::Eq, vec![value])
-            }
-        });
-        any.push(Predicate::and(
-            all.collect::<std::result::Result<Vec<_>, _>>()?,
-        ));
-    }
-    Ok(Some(Predicate::or(any)))
 }

@@ -102,7 +102,7 @@ pub struct CommitArgs {
     /// Name of this load: a later run with the same name goes on where it stopped [default: by the table and the files]
     #[arg(long, value_name = "NAME")]
     pub job: Option<String>,
-    /// Load the files although they are in the table already
+    /// Load everything from the beginning, although these files are in the table already or have changed since
     #[arg(long)]
     pub again: bool,
 }

@@ -103,6 +103,11 @@ pub(crate) async fn run(args: ReadArgs, context: &mut Context) -> Result<u8> {
         scan = scan.limit(limit);
     }
     if let Some(format) = format {
+        if args.kinds {
+            return Err(CliError::usage(
+                "--kinds goes with lines and tables, not with --format and --output",
+            ));
+        }
         return export(scan, &query.row_type, format, args.export.output, context).await;
     }
     let mut batches = scan.read().await?;
