@@ -162,6 +162,8 @@ struct Runs<'a> {
 impl Runs<'_> {
     fn run(&self, op: &str, limit: bool, folder: &Path) -> Result<Value> {
         let program = std::env::current_exe().map_err(BenchError::file(self.home))?;
+        // What the run before has written must not be written back at the cost of this one.
+        rustix::fs::sync();
         let mut command = Command::new(&program);
         if limit {
             command.arg("limit");
