@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, Int8Array, Int64Array, RecordBatch};
+use arrow_array::{Array, ArrayRef, Int8Array, Int64Array, RecordBatch, UInt32Array};
 use arrow_select::concat::concat;
 use arrow_select::interleave::interleave;
+use arrow_select::take::take;
 use tidewater_merge::{FoldInput, FoldedRows, MergeEngine, sort_fold};
 use tidewater_types::RowKind;
 
@@ -136,6 +137,8 @@ impl SortedRows {
                     .map_or(RowKind::Insert.as_i8(), |kinds| kinds.value(inside)),
             );
         }
+        // Of one batch, rows are numbered as the buffer numbers them.
+        let inside = UInt32Array::from(rows.to_vec());
         let width = self.layout.value_schema().fields().len();
         let mut values: Vec<ArrayRef> = Vec::with_capacity(width);
         for (column, field) in self.layout.value_schema().fields().iter().enumerate() {
@@ -144,10 +147,10 @@ impl SortedRows {
                 .iter()
                 .filter_map(|batch| batch.values.columns().get(column).map(AsRef::as_ref))
                 .collect();
-            values.push(if at.is_empty() {
-                arrow_array::new_empty_array(field.data_type())
-            } else {
-                interleave(&parts, &at)?
+            values.push(match parts.as_slice() {
+                _ if at.is_empty() => arrow_array::new_empty_array(field.data_type()),
+                [only] => take(*only, &inside, None)?,
+                parts => interleave(parts, &at)?,
             });
         }
         self.layout

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use tidewater_format::{CommitKind, Snapshot};
-use tidewater_types::SnapshotId;
+use tidewater_types::{SchemaId, SnapshotId};
 
 use super::changes::Changes;
 use super::manifests::{self, WrittenList};
@@ -26,6 +26,28 @@ struct Offer {
     changelog: Option<WrittenList>,
 }
 
+impl Offer {
+    async fn write(context: &CommitContext, changes: &Changes) -> Result<Self> {
+        let write_changelog = async {
+            if changes.changelog.is_empty() {
+                Ok(None)
+            } else {
+                let written = manifests::write_entries(context, &changes.changelog).await;
+                written.map(Some)
+            }
+        };
+        let delta = manifests::write_entries(context, &changes.delta);
+        match tokio::join!(delta, write_changelog) {
+            (Ok(delta), Ok(changelog)) => Ok(Self { delta, changelog }),
+            (Ok(written), Err(e)) | (Err(e), Ok(Some(written))) => {
+                manifests::discard(context, &written).await;
+                Err(e)
+            }
+            (Err(e), _) => Err(e),
+        }
+    }
+}
+
 /// Commits `changes` as one snapshot.
 pub(crate) async fn commit(
     context: &CommitContext,
@@ -34,19 +56,23 @@ pub(crate) async fn commit(
     check: bool,
 ) -> Result<CommittedSnapshot> {
     let check = check || changes.needs_check();
-    let delta = manifests::write_entries(context, &changes.delta).await?;
-    let changelog = if changes.changelog.is_empty() {
-        None
-    } else {
-        Some(manifests::write_entries(context, &changes.changelog).await?)
-    };
-    let offer = Offer { delta, changelog };
+    let written = Offer::write(context, &changes);
+    let (offer, latest) = tokio::join!(written, context.log.snapshots().latest());
+    let offer = offer?;
+    let mut found = Some(latest);
     let started = context.log.env().monotonic();
     let mut unknown = false;
     let mut first_attempted: Option<SnapshotId> = None;
     let mut attempts = 0_u32;
     loop {
-        let latest = context.log.snapshots().latest().await?;
+        let latest = match found.take() {
+            Some(Ok(latest)) => latest,
+            Some(Err(e)) => {
+                give_up(context, &offer, unknown).await;
+                return Err(e);
+            }
+            None => context.log.snapshots().latest().await?,
+        };
         if let Some(first) = first_attempted
             && let Some(id) = find_ours(context, &offer, first, latest.as_ref()).await?
         {
@@ -78,14 +104,27 @@ pub(crate) async fn commit(
                 });
             }
         }
-        let base = match manifests::write_base(context, latest.as_ref()).await {
-            Ok(base) => base,
-            Err(e) => {
+        let base = manifests::write_base(context, latest.as_ref());
+        let schema = context.log.schemas().latest_or_fail();
+        let (base, schema) = match tokio::join!(base, schema) {
+            (Ok(base), Ok(schema)) => (base, schema.id),
+            (Ok(base), Err(e)) => {
+                manifests::discard(context, &base).await;
+                give_up(context, &offer, unknown).await;
+                return Err(e);
+            }
+            (Err(e), _) => {
                 give_up(context, &offer, unknown).await;
                 return Err(e);
             }
         };
-        let snapshot = snapshot(context, shared, &changes, &offer, &base, latest.as_ref()).await?;
+        let parts = Parts {
+            changes: &changes,
+            offer: &offer,
+            base: &base,
+            schema,
+        };
+        let snapshot = snapshot(context, shared, parts, latest.as_ref()).await?;
         let id = snapshot.id;
         match context.publisher.publish(&snapshot).await {
             Ok(CommitOutcome::Committed(id)) => return finished(context, id, changes.kind).await,
@@ -154,19 +193,30 @@ async fn give_up(context: &CommitContext, offer: &Offer, unknown: bool) {
     }
 }
 
+/// What a snapshot is put together from.
+struct Parts<'a> {
+    changes: &'a Changes,
+    offer: &'a Offer,
+    base: &'a WrittenList,
+    schema: SchemaId,
+}
+
 async fn snapshot(
     context: &CommitContext,
     shared: &Shared<'_>,
-    changes: &Changes,
-    offer: &Offer,
-    base: &WrittenList,
+    parts: Parts<'_>,
     latest: Option<&Snapshot>,
 ) -> Result<Snapshot> {
-    let schema = context.log.schemas().latest_or_fail().await?;
+    let Parts {
+        changes,
+        offer,
+        base,
+        schema,
+    } = parts;
     let delta_rows = changes.delta_rows();
     let mut next = Snapshot::new(
         latest.map_or(SnapshotId::FIRST, |snapshot| snapshot.id.next()),
-        schema.id,
+        schema,
         changes.kind,
     );
     next.base_manifest_list = base.name.clone();
@@ -199,7 +249,7 @@ async fn snapshot(
         next.index_manifest = latest.index_manifest.clone();
         next.log_offsets = latest.log_offsets.clone();
         next.next_row_id = latest.next_row_id;
-        next.statistics = manifests::statistics_for(context, latest, schema.id).await?;
+        next.statistics = manifests::statistics_for(context, latest, schema).await?;
     }
     Ok(next)
 }

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use futures::future::join_all;
 use tidewater_format::manifest_merge::{ManifestMerge, ManifestMergeOptions, MergeStep};
 use tidewater_format::{
     AvroCodec, EncodedManifest, FormatError, ManifestEntry, ManifestFileMeta,
@@ -48,20 +49,22 @@ pub(crate) async fn write_entries(
         .await??;
     let mut metas = Vec::with_capacity(encoded.len());
     let mut own_manifests = Vec::with_capacity(encoded.len());
+    let mut writes = Vec::with_capacity(encoded.len());
     for manifest in encoded {
-        let name = store(context, manifest.bytes.clone()).await;
-        match name {
-            Ok(name) => {
-                metas.push(manifest.meta(name.as_str())?);
-                own_manifests.push(name);
-            }
-            Err(e) => {
-                remove(context, &own_manifests).await;
-                return Err(e);
-            }
-        }
+        let name = manifest_name(&context.log.env().new_uuid(), 0);
+        metas.push(manifest.meta(name.as_str())?);
+        writes.push(write(context, name.clone(), manifest.bytes));
+        own_manifests.push(name);
     }
-    write_list(context, &metas, own_manifests).await
+    // Nobody reads the list before a snapshot names it, so it need not wait for what it names.
+    let list = write_list(context, &metas, own_manifests);
+    let (written, list) = tokio::join!(join_all(writes), list);
+    let list = list?;
+    if let Some(Err(e)) = written.into_iter().find(Result::is_err) {
+        discard(context, &list).await;
+        return Err(e);
+    }
+    Ok(list)
 }
 
 /// Writes the list of what the table holds before this commit: the latest snapshot's manifests, merged where that pays.
@@ -241,12 +244,13 @@ async fn write_list(
 /// Stores a manifest under a new name.
 async fn store(context: &CommitContext, bytes: Vec<u8>) -> Result<String> {
     let name = manifest_name(&context.log.env().new_uuid(), 0);
-    context
-        .log
-        .io()
-        .write(&context.log.paths().manifest(&name), Bytes::from(bytes))
-        .await?;
+    write(context, name.clone(), bytes).await?;
     Ok(name)
+}
+
+async fn write(context: &CommitContext, name: String, bytes: Vec<u8>) -> Result<()> {
+    let path = context.log.paths().manifest(&name);
+    Ok(context.log.io().write(&path, Bytes::from(bytes)).await?)
 }
 
 fn codec(context: &CommitContext) -> Result<AvroCodec> {

@@ -1,6 +1,7 @@
 //! Manifest lists and manifests of a snapshot, fetched and decoded in parallel.
 
 use bytes::Bytes;
+use futures::future::try_join_all;
 use futures::{StreamExt, TryStreamExt};
 use tidewater_format::{
     ManifestEntry, ManifestFileMeta, ManifestFilter, Snapshot, manifest::decode_entries,
@@ -56,14 +57,12 @@ impl<'a> ManifestReader<'a> {
             ManifestKind::Delta => [Some(&snapshot.delta_manifest_list), None],
             ManifestKind::Changelog => [snapshot.changelog_manifest_list.as_deref(), None],
         };
-        let mut metas = Vec::new();
-        for name in lists.into_iter().flatten() {
+        let read = lists.into_iter().flatten().map(|name| async move {
             let path = self.log.paths().manifest(name);
             let bytes = self.fetch(&path, snapshot).await?;
-            let decoded = manifest_list::decode(&bytes);
-            metas.extend(decoded.map_err(|source| TableError::damaged(path, source))?);
-        }
-        Ok(metas)
+            manifest_list::decode(&bytes).map_err(|source| TableError::damaged(path, source))
+        });
+        Ok(try_join_all(read).await?.concat())
     }
 
     /// The entries of each manifest that pass the filter, in the order of the manifests.

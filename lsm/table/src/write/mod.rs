@@ -289,7 +289,8 @@ impl TableWrite {
     /// # Errors
     /// The store's; a compaction that failed. Then the writer is good for [`TableWrite::abort`] only.
     pub async fn prepare_commit(&mut self, wait: bool) -> Result<Vec<CommitMessage>> {
-        let at_once = self.context_cpu().threads().max(1);
+        // One more than threads: while the bytes of one are forced to the disk, others encode.
+        let at_once = self.context_cpu().threads().saturating_add(1);
         // Not by `map`: with a closure over borrowed writers the compiler cannot see that this future may be sent to another thread.
         let mut prepare = Vec::with_capacity(self.writers.len());
         for writer in self.writers.values_mut() {

@@ -94,39 +94,98 @@ impl RowRouter {
 
     /// Numbers the (partition, bucket) pairs that occur, and says each row's.
     fn slots(&self, values: &RecordBatch, buckets: &Assigned) -> Result<Slots> {
-        let partitions = if self.partition_columns.is_empty() {
-            None
-        } else {
-            let columns = pick(values, &self.partition_columns)?;
-            Some(encode_rows(&columns, &self.partition_types)?)
-        };
-        let mut slots = Slots {
-            places: Vec::new(),
-            of_rows: Vec::with_capacity(values.num_rows()),
-        };
-        let mut known: HashMap<(&[u8], i32), u32> = HashMap::new();
-        let mut last: Option<((&[u8], i32), u32)> = None;
-        for row in 0..values.num_rows() {
-            let partition = partitions.as_ref().map_or(&[][..], |rows| rows.row(row));
-            let place = (partition, buckets.of(row));
-            if let Some((same, slot)) = last
-                && same == place
-            {
-                slots.of_rows.push(slot);
-                continue;
-            }
-            let next = u32::try_from(slots.places.len()).unwrap_or(u32::MAX);
-            let slot = *known.entry(place).or_insert_with(|| {
-                let partition = partitions.as_ref().and_then(|rows| rows.to_row(row));
-                slots
-                    .places
-                    .push((partition.unwrap_or_else(BinaryRow::empty), place.1));
-                next
+        let rows = values.num_rows();
+        if self.partition_columns.is_empty() {
+            let mut pairs = Pairs::new(buckets.limit());
+            let of_rows = (0..rows).map(|row| pairs.slot(0, buckets.of(row)));
+            return Ok(Slots {
+                of_rows: of_rows.collect(),
+                places: pairs.places(|_| BinaryRow::empty()),
             });
-            last = Some((place, slot));
-            slots.of_rows.push(slot);
         }
-        Ok(slots)
+        let columns = pick(values, &self.partition_columns)?;
+        let partitions = encode_rows(&columns, &self.partition_types)?;
+        let mut pairs = Pairs::new(buckets.limit());
+        let mut known: HashMap<&[u8], u32> = HashMap::new();
+        // A row of each partition, by number.
+        let mut examples: Vec<usize> = Vec::new();
+        let mut last: Option<(&[u8], u32)> = None;
+        let mut of_rows = Vec::with_capacity(rows);
+        for row in 0..rows {
+            let partition = partitions.row(row);
+            let number = match last {
+                Some((same, number)) if same == partition => number,
+                _ => *known.entry(partition).or_insert_with(|| {
+                    examples.push(row);
+                    u32::try_from(examples.len() - 1).unwrap_or(u32::MAX)
+                }),
+            };
+            last = Some((partition, number));
+            of_rows.push(pairs.slot(number, buckets.of(row)));
+        }
+        let place = |number: u32| {
+            let row = examples.get(number as usize);
+            let partition = row.and_then(|row| partitions.to_row(*row));
+            partition.unwrap_or_else(BinaryRow::empty)
+        };
+        Ok(Slots {
+            of_rows,
+            places: pairs.places(place),
+        })
+    }
+}
+
+/// Numbers of (partition number, bucket) pairs, in the order in which they occur.
+struct Pairs {
+    /// Buckets of a partition.
+    buckets: usize,
+    /// The number of each pair, partition by partition; `FREE` where a pair has not occurred.
+    numbers: Vec<u32>,
+    /// The same for pairs that lie too far out.
+    far: HashMap<usize, u32>,
+    found: Vec<(u32, i32)>,
+}
+
+impl Pairs {
+    const FREE: u32 = u32::MAX;
+    /// Most pairs that are numbered by place.
+    const NEAR: usize = 1 << 20;
+
+    fn new(buckets: usize) -> Self {
+        Self {
+            buckets,
+            numbers: Vec::new(),
+            far: HashMap::new(),
+            found: Vec::new(),
+        }
+    }
+
+    fn slot(&mut self, partition: u32, bucket: i32) -> u32 {
+        let inside = usize::try_from(bucket).unwrap_or_default();
+        let at = partition as usize * self.buckets + inside;
+        let next = u32::try_from(self.found.len()).unwrap_or(Self::FREE);
+        let number = if at < Self::NEAR {
+            if at >= self.numbers.len() {
+                self.numbers.resize(at + 1, Self::FREE);
+            }
+            self.numbers.get_mut(at)
+        } else {
+            Some(self.far.entry(at).or_insert(Self::FREE))
+        };
+        match number {
+            Some(known) if *known != Self::FREE => return *known,
+            Some(free) => *free = next,
+            None => {}
+        }
+        self.found.push((partition, bucket));
+        next
+    }
+
+    fn places(self, partition: impl Fn(u32) -> BinaryRow) -> Vec<(BinaryRow, i32)> {
+        let found = self.found.into_iter();
+        found
+            .map(|(number, bucket)| (partition(number), bucket))
+            .collect()
     }
 }
 
@@ -136,6 +195,15 @@ enum Assigned {
 }
 
 impl Assigned {
+    /// A number above every bucket.
+    fn limit(&self) -> usize {
+        let largest = match self {
+            Self::One(bucket) => *bucket,
+            Self::Each(buckets) => buckets.iter().copied().max().unwrap_or_default(),
+        };
+        usize::try_from(largest).unwrap_or_default() + 1
+    }
+
     fn of(&self, row: usize) -> i32 {
         match self {
             Self::One(bucket) => *bucket,
@@ -233,4 +301,30 @@ fn pick(values: &RecordBatch, at: &[usize]) -> Result<Vec<ArrayRef>> {
                 })
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Also where partitions times buckets are more than can be numbered by place.
+        #[test]
+        fn pairs_are_numbered_in_the_order_in_which_they_occur(
+            rows in prop::collection::vec((0_u32..40, prop::sample::select(vec![0, 1, 7, 99_999, 1_999_999])), 0..200),
+        ) {
+            let mut pairs = Pairs::new(2_000_000);
+            let mut expected: Vec<(u32, i32)> = Vec::new();
+            for pair in &rows {
+                if !expected.contains(pair) {
+                    expected.push(*pair);
+                }
+                let slot = pairs.slot(pair.0, pair.1);
+                prop_assert_eq!(expected.get(slot as usize), Some(pair));
+            }
+            prop_assert_eq!(pairs.found, expected);
+        }
+    }
 }
