@@ -18,6 +18,9 @@ const ROW_GROUP_BYTES_MIN: usize = 4 << 20;
 /// Fewer bytes are not worth a request.
 const UNIT_BYTES_MIN: u64 = 1 << 20;
 
+/// Where units must be smaller, there is no memory for several at the same time.
+const PARALLEL_UNIT_BYTES: u64 = 32 << 20;
+
 /// Store, threads, clock and footer cache; cheap to clone, clones share all of them.
 #[derive(Debug, Clone)]
 pub struct FilesContext {
@@ -86,6 +89,15 @@ impl FilesContext {
     /// Most bytes of a file that are fetched and decoded together.
     pub fn unit_bytes(&self) -> u64 {
         self.unit_bytes
+    }
+
+    /// Parts of one file that are worth decoding at the same time while no other file is read: one where memory is short.
+    pub fn parallel(&self) -> usize {
+        if self.unit_bytes < PARALLEL_UNIT_BYTES {
+            1
+        } else {
+            self.cpu.threads()
+        }
     }
 
     /// Encoded bytes at which a writer ends its row group, whatever its options allow.

@@ -75,6 +75,8 @@ pub(crate) struct UnitDecoder {
     plan: Arc<UnitPlan>,
     decoder: ParquetPushDecoder,
     batches: Option<ParquetRecordBatchReader>,
+    /// Rows that are not decoded yet; unknown if rows are tested before they are.
+    rows_left: Option<usize>,
 }
 
 impl UnitDecoder {
@@ -106,10 +108,19 @@ impl UnitDecoder {
         let decoder = builder
             .build()
             .map_err(|error| FilesError::corrupt(plan.footer.path(), error))?;
+        let rows_left = match (&plan.test, &unit.selection) {
+            (RowTest::First(..), _) => None,
+            (_, Some(selection)) => Some(selection.row_count()),
+            (_, None) => {
+                let group = plan.footer.metadata().row_groups().get(unit.row_group);
+                group.and_then(|group| usize::try_from(group.num_rows()).ok())
+            }
+        };
         Ok(Self {
             plan,
             decoder,
             batches: None,
+            rows_left,
         })
     }
 
@@ -163,6 +174,13 @@ impl UnitDecoder {
                     let batch = plan.finish(&decoded)?;
                     if batch.num_rows() > 0 {
                         ready.push(batch);
+                    }
+                    // Known to be the end: bytes and pages of the unit need not wait for another step.
+                    if let Some(left) = &mut self.rows_left {
+                        *left = left.saturating_sub(decoded.num_rows());
+                        if *left == 0 {
+                            return Ok(Step::Done(ready));
+                        }
                     }
                     if ready.len() >= plan.batches_per_step {
                         return Ok(Step::More(ready));

@@ -18,7 +18,7 @@ use super::decode::{RowTest, Unit, UnitPlan};
 use super::footer::{Footer, PageIndex};
 use super::mapping::SchemaMapping;
 use super::prune::Pruner;
-use super::rows::{RowChoice, selected_ranges, units};
+use super::rows::{RowChoice, UnitSize, selected_ranges, units};
 use super::stream::BatchStream;
 use crate::context::FilesContext;
 use crate::error::{FilesError, Result};
@@ -28,7 +28,10 @@ pub const DEFAULT_BATCH_ROWS: usize = 8192;
 /// Bytes of a file that are fetched and decoded together unless asked otherwise.
 pub const DEFAULT_UNIT_BYTES: u64 = 64 << 20;
 /// Rows decoded in one job at most.
-const STEP_ROWS: usize = 32 << 10;
+const STEP_ROWS: usize = 16 << 10;
+/// Rows of a unit, about, if several are decoded at the same time: small enough that all of them have work until the end, large enough
+/// that decoding dictionaries again costs little.
+const PARALLEL_UNIT_ROWS: usize = 128 << 10;
 /// The predicate's columns are decoded before the others only if they are at most this share of the bytes.
 const FILTER_FIRST_SHARE: u64 = 2;
 
@@ -51,6 +54,9 @@ pub struct ReadRequest {
     pub batch_rows: usize,
     /// Bytes that are fetched and decoded together, at most those of the context; row groups are cut to it where their index allows.
     pub unit_bytes: u64,
+    /// Parts of the file that are decoded at the same time: one if other files keep the threads busy. More cut row groups into smaller
+    /// units, where their index allows; batches come in file order all the same.
+    pub parallel: usize,
 }
 
 impl ReadRequest {
@@ -65,6 +71,7 @@ impl ReadRequest {
             rows: RowChoice::All,
             batch_rows: DEFAULT_BATCH_ROWS,
             unit_bytes: DEFAULT_UNIT_BYTES,
+            parallel: 1,
         }
     }
 }
@@ -165,6 +172,7 @@ impl ParquetFileReader {
             Arc::clone(&self.footer)
         };
         let step_rows = step_rows(self.context.unit_bytes());
+        let parallel = request.parallel;
         let job = move || plan(footer, request, step_rows);
         let planned = self.context.cpu.run(job).await;
         let planned =
@@ -173,7 +181,8 @@ impl ParquetFileReader {
             planned.plan.footer.metadata().num_row_groups(),
             planned.row_groups_read,
         );
-        let batches = BatchStream::start(self.context.clone(), planned.plan, planned.units);
+        let batches =
+            BatchStream::start(self.context.clone(), planned.plan, planned.units, parallel);
         Ok(FileRead {
             batches,
             rows: planned.rows,
@@ -188,12 +197,10 @@ impl ParquetFileReader {
         };
         request.filter.is_some()
             || !matches!(request.rows, RowChoice::All)
-            || self
-                .footer
-                .metadata()
-                .row_groups()
-                .iter()
-                .any(|group| large(group.compressed_size()))
+            || self.footer.metadata().row_groups().iter().any(|group| {
+                large(group.compressed_size())
+                    || request.parallel > 1 && group.num_rows() > 2 * PARALLEL_UNIT_ROWS as i64
+            })
     }
 }
 
@@ -288,7 +295,14 @@ fn plan(footer: Arc<Footer>, request: ReadRequest, step_rows: usize) -> Result<P
             group,
             selection,
             mapping.leaves(),
-            request.unit_bytes,
+            UnitSize {
+                bytes: request.unit_bytes,
+                rows: if request.parallel > 1 {
+                    PARALLEL_UNIT_ROWS
+                } else {
+                    usize::MAX
+                },
+            },
         ));
     }
     let batch_rows = request.batch_rows.min(step_rows).max(1);

@@ -128,7 +128,15 @@ impl Runs for RowSelection {
     }
 }
 
-/// Cuts the chosen rows of a row group into units of about `unit_bytes` of the leaves that are read.
+/// How large units are, about: whichever is reached first.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct UnitSize {
+    /// Bytes of the leaves that are read.
+    pub(crate) bytes: u64,
+    pub(crate) rows: usize,
+}
+
+/// Cuts the chosen rows of a row group into units of about this size.
 ///
 /// Cuts lie at page starts of the largest leaf. Without an offset index the row group is one unit. Every unit decodes the dictionaries
 /// again, so units have at least half of their bytes in data pages.
@@ -137,7 +145,7 @@ pub(crate) fn units(
     row_group: usize,
     selection: Option<RowSelection>,
     leaves: &[usize],
-    unit_bytes: u64,
+    size: UnitSize,
 ) -> Vec<Unit> {
     let whole = vec![Unit {
         row_group,
@@ -168,12 +176,14 @@ pub(crate) fn units(
             widest = Some((bytes, leaf));
         }
     }
-    let target = unit_bytes
+    let target = size
+        .bytes
         .saturating_sub(dictionary_bytes)
-        .max(unit_bytes / 2)
+        .max(size.bytes / 2)
         .max(1);
     let rows = usize::try_from(group.num_rows()).unwrap_or(0);
-    let pieces = usize::try_from(data_bytes / target).unwrap_or(usize::MAX);
+    let by_bytes = usize::try_from(data_bytes / target).unwrap_or(usize::MAX);
+    let pieces = by_bytes.max(rows / size.rows.max(1));
     let pages = widest
         .and_then(|(_, leaf)| index.get(leaf))
         .map(|pages| pages.page_locations());

@@ -1,13 +1,14 @@
 //! The batches of a file, one after the other, with bytes fetched and batches decoded ahead.
 //!
 //! ```text
-//!  unit 0   fetch ----> step step step …
-//!  unit 1          fetch ------------> (pushed, waits)   step step …
-//!  caller                next_batch next_batch …
+//!  unit 0   fetch ----> step step step …         lane: a task that decodes one unit, step by step
+//!  unit 1   fetch ----> step step step …         another, if more than one was asked for
+//!  unit 2   fetch ------------> (waits for a lane)
+//!  caller               the batches of unit 0, then of unit 1 …
 //! ```
 //!
-//! Ahead of the caller there are at most: the batches of two steps, and the bytes of the unit being decoded and of the next one.
-//! A step is one job on the worker threads; no job waits for bytes or for the caller.
+//! Ahead of the caller there are at most: the batches of a few steps of each lane ([`LANE_STEPS`]; of one if there is one lane), the bytes
+//! of the units that are decoded and of the next one. A step is one job on the worker threads; no job waits for bytes or for the caller.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -18,11 +19,11 @@ use std::task::{Context, Poll};
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use futures::{Stream, stream};
+use futures::{FutureExt, Stream, stream};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::push_decoder::ParquetPushDecoderBuilder;
 use parquet::{DecodeResult, arrow::arrow_reader::ParquetRecordBatchReader};
-use tidewater_io::CpuTask;
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::decode::{Step, Unit, UnitDecoder, UnitPlan};
@@ -30,16 +31,19 @@ use super::footer::Footer;
 use crate::context::FilesContext;
 use crate::error::{FilesError, Result};
 
+/// Steps that wait in each of several lanes: what a lane decodes while the lane before it is read.
+const LANE_STEPS: usize = 4;
+
 /// Batches of the asked columns, in file order. After an error the stream has ended.
 pub struct BatchStream {
-    context: FilesContext,
-    plan: Arc<UnitPlan>,
+    reader: UnitReader,
     units: VecDeque<Unit>,
+    /// Lanes at most.
+    parallel: usize,
+    /// The units that are decoded, in file order.
+    lanes: VecDeque<Lane>,
     /// The next unit, whose bytes are being fetched.
     fetch: Option<(Unit, Fetch)>,
-    /// The unit that is being decoded, and the job that decodes it.
-    current: Option<Unit>,
-    step: Option<CpuTask<(UnitDecoder, Result<Step>)>>,
     ready: VecDeque<RecordBatch>,
 }
 
@@ -66,16 +70,32 @@ impl Future for Fetch {
     }
 }
 
+/// A unit that is decoded by a task of its own; the work ends when nobody waits for it any more.
+struct Lane {
+    steps: mpsc::Receiver<Result<Vec<RecordBatch>>>,
+    task: JoinHandle<()>,
+}
+
+impl Drop for Lane {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
 impl BatchStream {
-    /// Starts to fetch the first unit; needs a tokio runtime.
-    pub(crate) fn start(context: FilesContext, plan: Arc<UnitPlan>, units: Vec<Unit>) -> Self {
+    /// Starts to fetch and decode with `parallel` lanes; needs a tokio runtime.
+    pub(crate) fn start(
+        context: FilesContext,
+        plan: Arc<UnitPlan>,
+        units: Vec<Unit>,
+        parallel: usize,
+    ) -> Self {
         let mut stream = Self {
-            context,
-            plan,
+            reader: UnitReader { context, plan },
             units: units.into(),
+            parallel: parallel.max(1),
+            lanes: VecDeque::new(),
             fetch: None,
-            current: None,
-            step: None,
             ready: VecDeque::new(),
         };
         stream.prefetch();
@@ -84,8 +104,9 @@ impl BatchStream {
 
     /// The schema of the batches.
     pub fn schema(&self) -> SchemaRef {
-        let schema = self.plan.mapping.output_schema();
-        let kept: Vec<usize> = (0..self.plan.kept_columns).collect();
+        let plan = &self.reader.plan;
+        let schema = plan.mapping.output_schema();
+        let kept: Vec<usize> = (0..plan.kept_columns).collect();
         schema
             .project(&kept)
             .map_or_else(|_| Arc::clone(schema), Arc::new)
@@ -105,6 +126,11 @@ impl BatchStream {
         }
     }
 
+    /// The next batch if it is decoded already.
+    pub fn take_ready(&mut self) -> Option<RecordBatch> {
+        self.ready.pop_front()
+    }
+
     /// The batches as a [`Stream`]; it ends after an error.
     pub fn into_stream(self) -> impl Stream<Item = Result<RecordBatch>> + Send + 'static {
         stream::try_unfold(self, |mut batches| async move {
@@ -116,8 +142,7 @@ impl BatchStream {
     fn end(&mut self) {
         self.units.clear();
         self.fetch = None;
-        self.step = None;
-        self.current = None;
+        self.lanes.clear();
         self.ready.clear();
     }
 
@@ -126,60 +151,76 @@ impl BatchStream {
             if let Some(batch) = self.ready.pop_front() {
                 return Ok(Some(batch));
             }
-            let Some(task) = &mut self.step else {
-                let Some((unit, fetch)) = self.fetch.take() else {
-                    return Ok(None);
-                };
-                self.current = Some(unit.clone());
-                let decoder = self.explained(fetch.await).await?;
-                self.run(decoder);
-                self.prefetch();
-                continue;
+            self.fill_lanes();
+            let Some(lane) = self.lanes.front_mut() else {
+                return Ok(None);
             };
-            let outcome = task.await;
-            self.step = None;
-            let outcome =
-                outcome.map_err(|error| FilesError::from_decoder(self.plan.footer.path(), error));
-            let (mut decoder, step) = match outcome {
-                Ok(outcome) => outcome,
-                Err(error) => return self.explained(Err(error)).await,
-            };
-            match self.explained(step).await? {
-                Step::Needs(ranges) => {
-                    let bytes = self
-                        .context
-                        .io
-                        .read_ranges(self.plan.footer.path(), &ranges)
-                        .await?;
-                    decoder.push(ranges, bytes)?;
-                    self.run(decoder);
+            match lane.steps.recv().await {
+                Some(step) => self.ready.extend(step?),
+                None => {
+                    let ended = self.lanes.pop_front();
+                    ended.map_or(Ok(()), Lane::check)?;
                 }
-                Step::More(batches) => {
-                    self.run(decoder);
-                    self.ready.extend(batches);
-                }
-                Step::Done(batches) => self.ready.extend(batches),
             }
         }
     }
 
-    fn run(&mut self, mut decoder: UnitDecoder) {
-        let job = move || {
-            let step = decoder.step();
-            (decoder, step)
-        };
-        self.step = Some(self.context.cpu.run(job));
+    fn fill_lanes(&mut self) {
+        while self.lanes.len() < self.parallel {
+            let Some((unit, fetch)) = self.fetch.take() else {
+                return;
+            };
+            let waiting = if self.parallel > 1 { LANE_STEPS } else { 1 };
+            let (sender, steps) = mpsc::channel(waiting);
+            let reader = self.reader.clone();
+            let task = tokio::spawn(async move {
+                if let Err(error) = reader.decode(fetch, &sender).await {
+                    let error = reader.explain(&unit, error).await;
+                    // Nobody listens if this fails.
+                    drop(sender.send(Err(error)).await);
+                }
+            });
+            self.lanes.push_back(Lane { steps, task });
+            self.prefetch();
+        }
     }
 
     fn prefetch(&mut self) {
-        let Some(unit) = self.units.pop_front() else {
-            return;
-        };
-        let (context, plan, wanted) = (self.context.clone(), Arc::clone(&self.plan), unit.clone());
-        let fetch = tokio::spawn(async move {
+        if let Some(unit) = self.units.pop_front() {
+            let fetch = self.reader.fetch(unit.clone());
+            self.fetch = Some((unit, fetch));
+        }
+    }
+}
+
+impl Lane {
+    /// A lane that has no more steps: its task must not have panicked.
+    fn check(mut self) -> Result<()> {
+        let ended = (&mut self.task).now_or_never();
+        match ended {
+            Some(Err(error)) if error.is_panic() => Err(FilesError::Internal {
+                what: format!("the decoding of a unit ended early: {error}"),
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Fetches and decodes units of one read.
+#[derive(Debug, Clone)]
+struct UnitReader {
+    context: FilesContext,
+    plan: Arc<UnitPlan>,
+}
+
+impl UnitReader {
+    /// Starts to fetch the first bytes of a unit.
+    fn fetch(&self, unit: Unit) -> Fetch {
+        let (context, plan) = (self.context.clone(), Arc::clone(&self.plan));
+        Fetch(tokio::spawn(async move {
             let path = plan.footer.path().to_owned();
             let job = move || -> Result<_> {
-                let mut decoder = UnitDecoder::new(plan, &wanted)?;
+                let mut decoder = UnitDecoder::new(plan, &unit)?;
                 let ranges = decoder.first_ranges()?;
                 Ok((decoder, ranges))
             };
@@ -194,22 +235,55 @@ impl BatchStream {
                 decoder.push(ranges, bytes)?;
             }
             Ok(decoder)
-        });
-        self.fetch = Some((unit, Fetch(fetch)));
+        }))
     }
 
-    /// Finds out which column is to blame for damage: each is decoded by itself. Other outcomes stay as they are.
-    async fn explained<T>(&self, outcome: Result<T>) -> Result<T> {
-        let (Err(FilesError::CorruptFile { path, reason }), Some(unit)) = (&outcome, &self.current)
-        else {
-            return outcome;
+    /// Decodes a unit as fast as its steps are taken.
+    async fn decode(
+        &self,
+        fetch: Fetch,
+        steps: &mpsc::Sender<Result<Vec<RecordBatch>>>,
+    ) -> Result<()> {
+        let path = self.plan.footer.path();
+        let mut decoder = fetch.await?;
+        loop {
+            // Room first: what is decoded is never more than was allowed for.
+            let Ok(room) = steps.reserve().await else {
+                return Ok(());
+            };
+            loop {
+                let job = move || {
+                    let step = decoder.step();
+                    (decoder, step)
+                };
+                let stepped = self.context.cpu.run(job).await;
+                let (back, step) =
+                    stepped.map_err(|error| FilesError::from_decoder(path, error))?;
+                decoder = back;
+                match step? {
+                    Step::Needs(ranges) => {
+                        let bytes = self.context.io.read_ranges(path, &ranges).await?;
+                        decoder.push(ranges, bytes)?;
+                    }
+                    Step::More(batches) => {
+                        room.send(Ok(batches));
+                        break;
+                    }
+                    Step::Done(batches) => {
+                        room.send(Ok(batches));
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+
+    /// Finds out which column is to blame for damage: each is decoded by itself. Other errors stay as they are.
+    async fn explain(&self, unit: &Unit, error: FilesError) -> FilesError {
+        let FilesError::CorruptFile { path, reason } = &error else {
+            return error;
         };
         self.context.footers.remove(path);
-        let damaged = |column: String| FilesError::CorruptColumn {
-            path: path.clone(),
-            column,
-            reason: reason.clone(),
-        };
         for (name, leaf) in leaves_by_name(&self.plan.footer, self.plan.mapping.leaves()) {
             let part = Part {
                 context: &self.context,
@@ -218,10 +292,14 @@ impl BatchStream {
                 leaf,
             };
             if part.is_damaged().await {
-                return Err(damaged(name));
+                return FilesError::CorruptColumn {
+                    path: path.clone(),
+                    column: name,
+                    reason: reason.clone(),
+                };
             }
         }
-        outcome
+        error
     }
 }
 
@@ -290,7 +368,7 @@ fn drain(batches: ParquetRecordBatchReader) -> Result<(), parquet::errors::Parqu
 impl fmt::Debug for BatchStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("BatchStream")
-            .field("path", &self.plan.footer.path())
+            .field("path", &self.reader.plan.footer.path())
             .field("units_left", &self.units.len())
             .finish()
     }

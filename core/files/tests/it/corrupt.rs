@@ -78,6 +78,7 @@ async fn read_all(context: &FilesContext, fields: &[DataField]) -> Result<()> {
     let mut request = ReadRequest::new(fields.to_vec());
     request.rows = RowChoice::Ranges(vec![1..2, 100..200]);
     request.unit_bytes = 1;
+    request.parallel = 2;
     let mut read = reader.read(request).await?;
     while read.batches.next_batch().await?.is_some() {}
     Ok(())

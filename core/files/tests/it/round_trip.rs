@@ -6,7 +6,7 @@ use tidewater_types::DataField;
 
 use crate::arrays::{Numbers, any_type, array, row_of};
 use crate::support::{batch, context, options, path, read, read_with, table, write, write_with};
-use tidewater_files::{ReadRequest, RowChoice};
+use tidewater_files::{ParquetFileReader, ReadRequest, RowChoice};
 
 fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_multi_thread()
@@ -68,6 +68,7 @@ proptest! {
             request.rows = RowChoice::Mask(mask.clone().into());
             request.unit_bytes = 1;
             request.batch_rows = 7;
+            request.parallel = threads;
             let back = read_with(&context, &path(&files[0]), request).await.unwrap();
             let expected = arrow_select::filter::filter_record_batch(&rows, &mask.into()).unwrap();
             assert_eq!(back, expected);
@@ -93,6 +94,38 @@ async fn a_projection_reads_columns_in_the_order_asked() {
         .to_vec();
     let back = read(&context, &path(&files[0]), &asked).await.unwrap();
     assert_eq!(back, rows.project(&[2, 0]).unwrap());
+}
+
+#[tokio::test]
+async fn parts_decoded_at_the_same_time_come_in_file_order() {
+    let row = row_of(vec![
+        tidewater_types::DataType::big_int(),
+        tidewater_types::DataType::string(),
+    ]);
+    let schema = table(&row, &[], &[]);
+    let context = context();
+    let count = 300_000;
+    let rows = rows(&schema, count, 5);
+    let files = write(&context, &schema, std::slice::from_ref(&rows))
+        .await
+        .unwrap();
+    for parallel in [1, 2, 5] {
+        let mut request = ReadRequest::new(schema.fields.clone());
+        request.parallel = parallel;
+        let back = read_with(&context, &path(&files[0]), request.clone())
+            .await
+            .unwrap();
+        assert_eq!(back, rows, "{parallel} at the same time");
+        // A reader that goes away in the middle leaves nothing behind that could block or panic.
+        let reader = ParquetFileReader::open(&context, &path(&files[0]), None)
+            .await
+            .unwrap();
+        let mut batches = reader.read(request).await.unwrap().batches;
+        assert_eq!(
+            batches.next_batch().await.unwrap().unwrap().num_rows(),
+            8192
+        );
+    }
 }
 
 #[tokio::test]

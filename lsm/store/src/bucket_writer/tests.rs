@@ -154,6 +154,7 @@ impl Bucket {
             bucket_path: self.place.path.clone(),
             files: files.to_vec(),
             read,
+            parallel: 1,
         };
         let (mut stream, mut rows) = (reader.read(split).await.unwrap(), Vec::new());
         while let Some(batch) = stream.next().await.unwrap() {

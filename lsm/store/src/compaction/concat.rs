@@ -61,6 +61,7 @@ pub(crate) async fn run_concat(
             bucket_path: maker.place.path.clone(),
             files: files.clone(),
             read: SplitRead::Raw,
+            parallel: 1,
         })
         .await?;
     let writer = maker.data(0, FileSource::Compact, first_sequence)?;

@@ -33,6 +33,8 @@ pub(super) struct FileOpener {
     /// Columns of the filters of its tasks.
     pub(super) filter_fields: Vec<DataField>,
     pub(super) batch_rows: usize,
+    /// Parts of each file that are decoded at the same time.
+    pub(super) parallel: usize,
 }
 
 impl FileOpener {
@@ -75,6 +77,7 @@ impl FileOpener {
             filter,
             batch_rows: self.batch_rows,
             unit_bytes,
+            parallel: self.parallel,
             ..ReadRequest::new(columns.fields.clone())
         };
         let external = file.external_path.as_deref();
@@ -140,6 +143,14 @@ impl FileFeed {
             None => None,
         };
         Ok(())
+    }
+
+    /// The next rows if they are decoded already.
+    pub(super) fn take_ready(&mut self) -> Option<ReadBatch> {
+        let (batches, columns) = self.current.as_mut()?;
+        let rows = batches.take_ready()?;
+        let columns = Arc::clone(columns);
+        Some(ReadBatch { rows, columns })
     }
 
     /// The next rows, which are at least one; none at the end. Not to be called again once dropped in the middle.

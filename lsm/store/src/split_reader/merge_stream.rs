@@ -91,6 +91,7 @@ impl MergeStream {
             schemas: request.schemas,
             filter_fields: Vec::new(),
             batch_rows: request.batch_rows,
+            parallel: 1,
         };
         let plan = StreamPlan {
             opener: Arc::new(opener),

@@ -70,6 +70,8 @@ pub struct SplitFiles {
     pub files: Vec<Arc<DataFileMeta>>,
     /// How they are read.
     pub read: SplitRead,
+    /// Parts of each file that are decoded at the same time: one while other splits keep the threads busy.
+    pub parallel: usize,
 }
 
 /// How the files of a split go together.
@@ -193,6 +195,7 @@ impl SplitReader {
             schemas: Arc::clone(&spec.schemas),
             filter_fields: self.scan.filter.fields.clone(),
             batch_rows: spec.batch_rows.max(1),
+            parallel: split.parallel,
         };
         let plan = StreamPlan {
             opener: Arc::new(opener),

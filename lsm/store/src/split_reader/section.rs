@@ -84,8 +84,12 @@ impl SectionMerge {
             let hungry = worker.merge.hungry_runs();
             let fed = self.feeds.iter_mut().enumerate();
             let fed = fed.filter(|(run, _)| hungry.contains(run));
-            let fed = fed
-                .map(|(run, feed)| async move { Ok::<_, StoreError>((run, feed.next().await?)) });
+            let fed = fed.map(|(run, feed)| async move {
+                let mut batches = vec![feed.next().await?];
+                // What is decoded already goes along: every job costs two changes of thread.
+                batches.extend(std::iter::from_fn(|| feed.take_ready()).map(Some));
+                Ok::<_, StoreError>((run, batches))
+            });
             let input: Vec<_> = try_join_all(fed).await?;
             let job = move || {
                 let progress = worker.go(input);
@@ -117,12 +121,14 @@ struct Worker {
 }
 
 impl Worker {
-    /// Takes the next batch of some runs, none for a run that is over, and goes on until more is wanted.
-    fn go(&mut self, input: Vec<(usize, Option<ReadBatch>)>) -> Result<Progress> {
-        for (run, batch) in input {
-            match batch {
-                Some(batch) => self.push(run, batch)?,
-                None => self.merge.finish_run(run)?,
+    /// Takes the next batches of some runs, none for a run that is over, and goes on until more is wanted.
+    fn go(&mut self, input: Vec<(usize, Vec<Option<ReadBatch>>)>) -> Result<Progress> {
+        for (run, batches) in input {
+            for batch in batches {
+                match batch {
+                    Some(batch) => self.push(run, batch)?,
+                    None => self.merge.finish_run(run)?,
+                }
             }
         }
         let mut batches = VecDeque::new();

@@ -6,8 +6,9 @@
 //!           └────> reader task ┘                      dropped: the tasks end
 //! ```
 //!
-//! There is one reader more than threads, so that bytes are awaited while others decode, or fewer where memory is short. Batches come
-//! in no order across splits; those of one split keep theirs.
+//! There is one reader more than threads, or fewer where memory is short. Of a local store only as many decode as there are threads; the
+//! other has opened its split and its first bytes, so that nobody waits when one ends. A remote store has more to wait for: there nobody
+//! stands back. Batches come in no order across splits; those of one split keep theirs.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,7 +22,7 @@ use tidewater_files::{DEFAULT_BATCH_ROWS, FilesContext};
 use tidewater_format::{TableSchema, VALUE_KIND_COLUMN};
 use tidewater_store::{ReadSpec, SplitFiles, SplitRead, SplitReader};
 use tidewater_types::{Predicate, RowKind};
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 
 use super::planner::read_schemas;
@@ -88,12 +89,20 @@ impl RowStream {
         let queue = Arc::new(Mutex::new(queue));
         let (sender, batches) = mpsc::channel(workers.max(1));
         let mut readers = JoinSet::new();
+        let turns = if context.io().is_local() {
+            context.cpu().threads().min(workers)
+        } else {
+            workers
+        };
+        let turns = Arc::new(Semaphore::new(turns.max(1)));
         let wanted = request.limit != Some(0);
         for _ in 0..workers {
             if wanted {
                 readers.spawn(read_splits(
                     reader.clone(),
+                    context.parallel(),
                     Arc::clone(&queue),
+                    Arc::clone(&turns),
                     sender.clone(),
                 ));
             }
@@ -192,23 +201,29 @@ fn split_files(split: DataSplit, keyed: bool, purpose: SplitPurpose) -> SplitFil
             SplitRead::Merge
         },
         files: split.files,
+        parallel: 1,
     }
 }
 
 /// Reads splits until there are none, nobody listens or one fails.
+///
+/// While many splits wait, each is decoded by one thread at a time; the last ones share the threads that would have nothing to do.
 async fn read_splits(
     reader: SplitReader,
+    threads: usize,
     queue: Arc<Mutex<VecDeque<SplitFiles>>>,
+    turns: Arc<Semaphore>,
     sender: mpsc::Sender<Result<RecordBatch>>,
 ) {
     loop {
-        let next = queue
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop_front();
-        let Some(split) = next else {
+        let (next, left) = {
+            let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+            (queue.pop_front(), queue.len())
+        };
+        let Some(mut split) = next else {
             return;
         };
+        split.parallel = (threads / (left + 1)).max(1);
         let mut rows = match reader.read(split).await {
             Ok(rows) => rows,
             Err(e) => {
@@ -217,6 +232,8 @@ async fn read_splits(
                 return;
             }
         };
+        // Closed never; if it were, everybody would have a turn.
+        let _turn = turns.acquire().await;
         loop {
             let batch = match rows.next().await {
                 Ok(None) => break,

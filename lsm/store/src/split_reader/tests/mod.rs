@@ -245,7 +245,7 @@ proptest! {
                 rows.retain(|row| spec.kinds || !row.kind.is_retract());
                 let expected = expected(&bucket, &rows, &spec);
                 let reader = SplitReader::new(bucket.context.clone(), spec).unwrap();
-                let split = SplitFiles { bucket_path: DIR.to_owned(), files: bucket.files(), read: SplitRead::Merge };
+                let split = SplitFiles { bucket_path: DIR.to_owned(), files: bucket.files(), read: SplitRead::Merge, parallel: 2 };
                 let read = all(reader.read(split).await.unwrap(), asked.batch_rows).await;
                 assert_eq!(sorted(&read), sorted(&[expected]), "{asked:?}");
             }
@@ -262,7 +262,7 @@ proptest! {
             rows.retain(|row| spec.kinds || !row.kind.is_retract());
             let expected = expected(&bucket, &rows, &spec);
             let reader = SplitReader::new(bucket.context.clone(), spec).unwrap();
-            let split = SplitFiles { bucket_path: DIR.to_owned(), files: bucket.files(), read: SplitRead::Raw };
+            let split = SplitFiles { bucket_path: DIR.to_owned(), files: bucket.files(), read: SplitRead::Raw, parallel: 2 };
             let read = all(reader.read(split).await.unwrap(), asked.batch_rows).await;
             assert_eq!(read.iter().flat_map(lines).collect::<Vec<_>>(), lines(&expected));
         });
@@ -328,6 +328,7 @@ fn split(bucket: &Bucket, read: SplitRead) -> SplitFiles {
         bucket_path: DIR.to_owned(),
         files: bucket.files(),
         read,
+        parallel: 2,
     }
 }
 
@@ -427,6 +428,7 @@ async fn files_of_an_append_table_have_only_inserts() {
             bucket_path: bucket_path.clone(),
             files: files.clone(),
             read: SplitRead::Merge,
+            parallel: 2,
         };
         all(reader.read(split).await.unwrap(), 3).await
     };
