@@ -17,14 +17,17 @@ use bytes::Bytes;
 use parquet::DecodeResult;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
-    ArrowPredicateFn, ParquetRecordBatchReader, RowFilter, RowSelection,
+    ArrowPredicateFn, ArrowReaderBuilder, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder, RowFilter, RowSelection,
 };
 use parquet::arrow::push_decoder::{ParquetPushDecoder, ParquetPushDecoderBuilder};
 use parquet::errors::ParquetError;
+use tidewater_io::LocalFile;
 use tidewater_types::Predicate;
 
 use super::convert::ConvertError;
 use super::footer::Footer;
+use super::local::LocalChunks;
 use super::mapping::SchemaMapping;
 use crate::error::{FilesError, Result};
 
@@ -58,6 +61,8 @@ pub(crate) struct UnitPlan {
     pub(crate) kept_columns: usize,
     /// Batches decoded in one go.
     pub(crate) batches_per_step: usize,
+    /// The file, where its bytes are at hand: then none are fetched.
+    pub(crate) local: Option<Arc<LocalFile>>,
 }
 
 /// What a step came to.
@@ -70,10 +75,22 @@ pub(crate) enum Step {
     Done(Vec<RecordBatch>),
 }
 
+/// Where the pages of a unit come from.
+enum Pages {
+    /// They are asked for and pushed.
+    Pushed(Box<ParquetPushDecoder>),
+    /// They are read as they are decoded.
+    Local {
+        chunks: LocalChunks,
+        /// Gone once decoding has begun.
+        builder: Option<Box<ParquetRecordBatchReaderBuilder<LocalChunks>>>,
+    },
+}
+
 /// One unit while it is decoded.
 pub(crate) struct UnitDecoder {
     plan: Arc<UnitPlan>,
-    decoder: ParquetPushDecoder,
+    pages: Pages,
     batches: Option<ParquetRecordBatchReader>,
     /// Rows that are not decoded yet; unknown if rows are tested before they are.
     rows_left: Option<usize>,
@@ -81,33 +98,23 @@ pub(crate) struct UnitDecoder {
 
 impl UnitDecoder {
     pub(crate) fn new(plan: Arc<UnitPlan>, unit: &Unit) -> Result<Self> {
-        let mask = plan.mask(plan.mapping.leaves());
-        let mut builder =
-            ParquetPushDecoderBuilder::new_with_metadata(plan.footer.reader().clone())
-                .with_projection(mask)
-                .with_row_groups(vec![unit.row_group])
-                .with_batch_size(plan.batch_rows);
-        if let Some(selection) = &unit.selection {
-            builder = builder.with_row_selection(selection.clone());
-        }
-        if let RowTest::First(predicate, mapping) = &plan.test {
-            let (predicate, mapping) = (predicate.clone(), Arc::clone(mapping));
-            let mask = plan.mask(mapping.leaves());
-            let path = plan.footer.path().to_owned();
-            let test = move |batch: RecordBatch| -> Result<BooleanArray, ArrowError> {
-                let external = |error: FilesError| ArrowError::ExternalError(Box::new(error));
-                let mapped = mapping.apply(&path, &batch).map_err(external)?;
-                predicate
-                    .eval(&mapped)
-                    .map_err(|error| external(error.into()))
-            };
-            builder = builder.with_row_filter(RowFilter::new(vec![Box::new(
-                ArrowPredicateFn::new(mask, test),
-            )]));
-        }
-        let decoder = builder
-            .build()
-            .map_err(|error| FilesError::corrupt(plan.footer.path(), error))?;
+        let metadata = plan.footer.reader().clone();
+        let pages = match &plan.local {
+            Some(file) => {
+                let chunks = LocalChunks::new(Arc::clone(file));
+                let builder =
+                    ParquetRecordBatchReaderBuilder::new_with_metadata(chunks.clone(), metadata);
+                let builder = Some(Box::new(plan.configured(builder, unit)));
+                Pages::Local { chunks, builder }
+            }
+            None => {
+                let builder = ParquetPushDecoderBuilder::new_with_metadata(metadata);
+                let decoder = plan.configured(builder, unit).build();
+                Pages::Pushed(Box::new(
+                    decoder.map_err(|error| FilesError::corrupt(plan.footer.path(), error))?,
+                ))
+            }
+        };
         let rows_left = match (&plan.test, &unit.selection) {
             (RowTest::First(..), _) => None,
             (_, Some(selection)) => Some(selection.row_count()),
@@ -118,7 +125,7 @@ impl UnitDecoder {
         };
         Ok(Self {
             plan,
-            decoder,
+            pages,
             batches: None,
             rows_left,
         })
@@ -126,14 +133,21 @@ impl UnitDecoder {
 
     /// Gives bytes that a step asked for.
     pub(crate) fn push(&mut self, ranges: Vec<Range<u64>>, bytes: Vec<Bytes>) -> Result<()> {
-        let pushed = self.decoder.push_ranges(ranges, bytes);
+        let Pages::Pushed(decoder) = &mut self.pages else {
+            return Err(FilesError::Internal {
+                what: "bytes were pushed to a reader of a local file".to_owned(),
+            });
+        };
+        let pushed = decoder.push_ranges(ranges, bytes);
         pushed.map_err(|error| FilesError::corrupt(self.plan.footer.path(), error))
     }
 
     /// Asks for the first bytes without decoding anything; none if no bytes are needed.
     pub(crate) fn first_ranges(&mut self) -> Result<Vec<Range<u64>>> {
-        match self
-            .decoder
+        let Pages::Pushed(decoder) = &mut self.pages else {
+            return Ok(Vec::new());
+        };
+        match decoder
             .try_next_reader()
             .map_err(|error| parquet_error(self.plan.footer.path(), error))?
         {
@@ -148,13 +162,35 @@ impl UnitDecoder {
 
     /// Decodes until bytes are wanted, the unit ends or a few batches are ready.
     pub(crate) fn step(&mut self) -> Result<Step> {
+        let step = self.decode();
+        match (&step, &self.pages) {
+            // Not the file is damaged, but its disk or its end.
+            (Err(_), Pages::Local { chunks, .. }) => match chunks.take_fault() {
+                Some(fault) => Err(FilesError::Io(fault)),
+                None => step,
+            },
+            _ => step,
+        }
+    }
+
+    fn decode(&mut self) -> Result<Step> {
         let plan = Arc::clone(&self.plan);
         let path = plan.footer.path();
         let mut ready = Vec::with_capacity(plan.batches_per_step);
         loop {
             let Some(batches) = &mut self.batches else {
-                match self
-                    .decoder
+                let decoder = match &mut self.pages {
+                    Pages::Pushed(decoder) => decoder,
+                    Pages::Local { builder, .. } => {
+                        let Some(builder) = builder.take() else {
+                            return Ok(Step::Done(ready));
+                        };
+                        let batches = builder.build();
+                        self.batches = Some(batches.map_err(|error| parquet_error(path, error))?);
+                        continue;
+                    }
+                };
+                match decoder
                     .try_next_reader()
                     .map_err(|error| parquet_error(path, error))?
                 {
@@ -192,6 +228,47 @@ impl UnitDecoder {
 }
 
 impl UnitPlan {
+    /// What both kinds of readers are told.
+    fn configured<T>(&self, builder: ArrowReaderBuilder<T>, unit: &Unit) -> ArrowReaderBuilder<T> {
+        let mut builder = builder
+            .with_projection(self.mask(self.mapping.leaves()))
+            .with_row_groups(vec![unit.row_group])
+            .with_batch_size(self.batch_rows);
+        if let Some(selection) = &unit.selection {
+            builder = builder.with_row_selection(selection.clone());
+        }
+        if let RowTest::First(predicate, mapping) = &self.test {
+            let (predicate, mapping) = (predicate.clone(), Arc::clone(mapping));
+            let mask = self.mask(mapping.leaves());
+            let path = self.footer.path().to_owned();
+            let test = move |batch: RecordBatch| -> Result<BooleanArray, ArrowError> {
+                let external = |error: FilesError| ArrowError::ExternalError(Box::new(error));
+                let mapped = mapping.apply(&path, &batch).map_err(external)?;
+                predicate
+                    .eval(&mapped)
+                    .map_err(|error| external(error.into()))
+            };
+            let test = ArrowPredicateFn::new(mask, test);
+            builder = builder.with_row_filter(RowFilter::new(vec![Box::new(test)]));
+        }
+        builder
+    }
+
+    /// Where the columns that are read lie in a row group.
+    pub(crate) fn chunks(&self, row_group: usize) -> Vec<Range<u64>> {
+        let Some(group) = self.footer.metadata().row_groups().get(row_group) else {
+            return Vec::new();
+        };
+        let leaves = self.mapping.leaves().iter();
+        let chunks = leaves.filter_map(|&leaf| group.columns().get(leaf));
+        chunks
+            .map(|chunk| {
+                let (start, length) = chunk.byte_range();
+                start..start.saturating_add(length)
+            })
+            .collect()
+    }
+
     fn mask(&self, leaves: &[usize]) -> ProjectionMask {
         let schema = self.footer.metadata().file_metadata().schema_descr();
         ProjectionMask::leaves(schema, leaves.iter().copied())

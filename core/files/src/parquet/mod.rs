@@ -10,6 +10,7 @@ mod file_writer;
 mod footer;
 mod footer_cache;
 mod int96;
+mod local;
 mod mapping;
 mod options;
 mod page_store;

@@ -12,6 +12,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use parquet::arrow::arrow_reader::RowSelection;
+use tidewater_io::LocalFile;
 use tidewater_types::{DataField, Predicate};
 
 use super::decode::{RowTest, Unit, UnitPlan};
@@ -28,7 +29,7 @@ pub const DEFAULT_BATCH_ROWS: usize = 8192;
 /// Bytes of a file that are fetched and decoded together unless asked otherwise.
 pub const DEFAULT_UNIT_BYTES: u64 = 64 << 20;
 /// Rows decoded in one job at most.
-const STEP_ROWS: usize = 16 << 10;
+const STEP_ROWS: usize = 32 << 10;
 /// Rows of a unit, about, if several are decoded at the same time: small enough that all of them have work until the end, large enough
 /// that decoding dictionaries again costs little.
 const PARALLEL_UNIT_ROWS: usize = 128 << 10;
@@ -173,7 +174,9 @@ impl ParquetFileReader {
         };
         let step_rows = step_rows(self.context.unit_bytes());
         let parallel = request.parallel;
-        let job = move || plan(footer, request, step_rows);
+        let local = self.context.io.open_local(self.footer.path()).await?;
+        let local = local.map(Arc::new);
+        let job = move || plan(footer, request, step_rows, local);
         let planned = self.context.cpu.run(job).await;
         let planned =
             planned.map_err(|error| FilesError::from_decoder(self.footer.path(), error))??;
@@ -217,7 +220,12 @@ fn step_rows(unit_bytes: u64) -> usize {
     usize::try_from(share).map_or(STEP_ROWS, |share| share.min(STEP_ROWS))
 }
 
-fn plan(footer: Arc<Footer>, request: ReadRequest, step_rows: usize) -> Result<Planned> {
+fn plan(
+    footer: Arc<Footer>,
+    request: ReadRequest,
+    step_rows: usize,
+    local: Option<Arc<LocalFile>>,
+) -> Result<Planned> {
     let kept_columns = request.columns.len();
     let exact = request.filter.as_ref().filter(|_| request.exact_filter);
     let mut all = request.columns;
@@ -314,6 +322,7 @@ fn plan(footer: Arc<Footer>, request: ReadRequest, step_rows: usize) -> Result<P
         batch_rows,
         kept_columns,
         batches_per_step,
+        local,
     };
     Ok(Planned {
         plan: Arc::new(plan),

@@ -23,6 +23,7 @@ use futures::{FutureExt, Stream, stream};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::push_decoder::ParquetPushDecoderBuilder;
 use parquet::{DecodeResult, arrow::arrow_reader::ParquetRecordBatchReader};
+use tidewater_io::LocalFile;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
@@ -219,6 +220,9 @@ impl UnitReader {
         let (context, plan) = (self.context.clone(), Arc::clone(&self.plan));
         Fetch(tokio::spawn(async move {
             let path = plan.footer.path().to_owned();
+            if let Some(file) = &plan.local {
+                load_ahead(&plan, file, &unit).await?;
+            }
             let job = move || -> Result<_> {
                 let mut decoder = UnitDecoder::new(plan, &unit)?;
                 let ranges = decoder.first_ranges()?;
@@ -301,6 +305,19 @@ impl UnitReader {
         }
         error
     }
+}
+
+/// Has the kernel load what a unit reads of a local file, so that the threads that decode do not wait for the disk. A part of a row
+/// group may leave out any of it: there the kernel sees for itself.
+async fn load_ahead(plan: &UnitPlan, file: &Arc<LocalFile>, unit: &Unit) -> Result<()> {
+    if unit.selection.is_some() {
+        return Ok(());
+    }
+    let (file, chunks) = (Arc::clone(file), plan.chunks(unit.row_group));
+    let advised = tokio::task::spawn_blocking(move || file.will_need(&chunks));
+    advised.await.map_err(|error| FilesError::Internal {
+        what: format!("read-ahead ended early: {error}"),
+    })
 }
 
 fn leaves_by_name(footer: &Footer, leaves: &[usize]) -> Vec<(String, usize)> {

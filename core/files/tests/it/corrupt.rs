@@ -7,11 +7,13 @@ use proptest::prelude::*;
 use tidewater_files::{
     FilesContext, FilesError, ParquetFileReader, ReadRequest, Result, RowChoice,
 };
+use tidewater_io::IoError;
 use tidewater_types::{DataField, DataType, ErrorKind};
 
 use crate::arrays::{Numbers, array, row_of};
 use crate::support::{
-    batch, context, context_over, options, path, read, table, vector_path, write_with,
+    batch, context, context_over, local_context, options, path, read, table, vector_path,
+    write_with,
 };
 
 const PATH: &str = "/t/bucket-0/damaged.parquet";
@@ -71,10 +73,25 @@ fn samples() -> &'static [(Vec<u8>, Vec<DataField>)] {
     })
 }
 
+/// Reads a file of these bytes: fetched from a store, or in place on a disk.
+async fn read_bytes(bytes: Vec<u8>, on_disk: bool, fields: &[DataField]) -> (String, Result<()>) {
+    if !on_disk {
+        let context = context();
+        context.io().write(PATH, Bytes::from(bytes)).await.unwrap();
+        return (PATH.to_owned(), read_all(&context, PATH, fields).await);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("damaged.parquet");
+    std::fs::write(&path, bytes).unwrap();
+    let path = path.to_str().unwrap().to_owned();
+    let outcome = read_all(&local_context(), &path, fields).await;
+    (path, outcome)
+}
+
 /// Reads all rows in two ways; the answer is the first error.
-async fn read_all(context: &FilesContext, fields: &[DataField]) -> Result<()> {
-    read(context, PATH, fields).await?;
-    let reader = ParquetFileReader::open(context, PATH, None).await?;
+async fn read_all(context: &FilesContext, path: &str, fields: &[DataField]) -> Result<()> {
+    read(context, path, fields).await?;
+    let reader = ParquetFileReader::open(context, path, None).await?;
     let mut request = ReadRequest::new(fields.to_vec());
     request.rows = RowChoice::Ranges(vec![1..2, 100..200]);
     request.unit_bytes = 1;
@@ -125,6 +142,7 @@ proptest! {
         sample in 0_usize..2,
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
         near_the_end in any::<bool>(),
+        on_disk in any::<bool>(),
     ) {
         let (bytes, fields) = &samples()[sample];
         let mut bytes = bytes.clone();
@@ -134,31 +152,24 @@ proptest! {
             let at = if near_the_end { length - 1 - at.index(length.min(3000)) } else { at.index(length) };
             bytes[at] = value;
         }
-        let outcome = quietly(|| runtime().block_on(async {
-            let context = context();
-            context.io().write(PATH, Bytes::from(bytes)).await.unwrap();
-            read_all(&context, fields).await
-        }));
+        let (path, outcome) = quietly(|| runtime().block_on(read_bytes(bytes, on_disk, fields)));
         if let Err(error) = outcome {
             prop_assert!(is_typed(&error), "{error:?}");
             if error.kind() == ErrorKind::Corrupt {
-                prop_assert!(error.to_string().contains(PATH), "{error}");
+                prop_assert!(error.to_string().contains(&path), "{error}");
             }
         }
     }
 
     /// A file that is cut anywhere is refused.
     #[test]
-    fn a_cut_file_is_refused(sample in 0_usize..2, at in any::<prop::sample::Index>()) {
+    fn a_cut_file_is_refused(sample in 0_usize..2, at in any::<prop::sample::Index>(), on_disk in any::<bool>()) {
         let (bytes, fields) = &samples()[sample];
         let cut = bytes[..at.index(bytes.len())].to_vec();
-        let error = quietly(|| runtime().block_on(async {
-            let context = context();
-            context.io().write(PATH, Bytes::from(cut)).await.unwrap();
-            read_all(&context, fields).await.unwrap_err()
-        }));
+        let (path, outcome) = quietly(|| runtime().block_on(read_bytes(cut, on_disk, fields)));
+        let error = outcome.unwrap_err();
         prop_assert_eq!(error.kind(), ErrorKind::Corrupt);
-        prop_assert!(error.to_string().contains(PATH), "{}", error);
+        prop_assert!(error.to_string().contains(&path), "{}", error);
     }
 
     /// Bytes that are no file at all.
@@ -172,7 +183,7 @@ proptest! {
         let error = quietly(|| runtime().block_on(async {
             let context = context();
             context.io().write(PATH, Bytes::from(bytes)).await.unwrap();
-            read_all(&context, &[]).await.unwrap_err()
+            read_all(&context, PATH, &[]).await.unwrap_err()
         }));
         prop_assert_eq!(error.kind(), ErrorKind::Corrupt);
     }
@@ -206,6 +217,29 @@ async fn a_file_whose_size_is_not_the_recorded_one_is_damage() {
             .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
     }
+}
+
+#[tokio::test]
+async fn a_file_cut_while_it_is_open_says_what_is_missing() {
+    let (bytes, fields) = &samples()[1];
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cut.parquet");
+    std::fs::write(&path, bytes).unwrap();
+    let reader = ParquetFileReader::open(&local_context(), path.to_str().unwrap(), None)
+        .await
+        .unwrap();
+    let mut read = reader.read(ReadRequest::new(fields.clone())).await.unwrap();
+    std::fs::File::options()
+        .write(true)
+        .open(&path)
+        .unwrap()
+        .set_len(100)
+        .unwrap();
+    let error = read.batches.next_batch().await.unwrap_err();
+    assert!(
+        matches!(&error, FilesError::Io(IoError::ShortRead { path, .. }) if path.ends_with("cut.parquet")),
+        "{error:?}"
+    );
 }
 
 #[tokio::test]

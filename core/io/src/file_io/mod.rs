@@ -33,7 +33,7 @@ use crate::retry::RetryPolicy;
 use crate::sink::FileSink;
 use crate::store::{Depth, FileStatus, LocalStore, PutOutcome, RemoteStore, Sought};
 use crate::uri::{Location, Place};
-use crate::{Env, IoError, IoOptions};
+use crate::{Env, IoError, IoOptions, LocalFile};
 
 /// Access to the files of one store; cheap to clone, clones share connections and counters.
 #[derive(Clone)]
@@ -253,6 +253,27 @@ impl FileIo {
     pub async fn read_range(&self, path: &str, range: Range<u64>) -> Result<Bytes, IoError> {
         let mut answers = self.read_ranges(path, std::slice::from_ref(&range)).await?;
         Ok(answers.pop().unwrap_or_default())
+    }
+
+    /// Opens a file to be read in place, if the store is a disk of this machine.
+    ///
+    /// # Errors
+    /// [`IoError::NotFound`], or the operating system's.
+    pub async fn open_local(&self, path: &str) -> Result<Option<LocalFile>, IoError> {
+        let at = self.at(path)?;
+        let opened = self
+            .attempt(IoOperation::ReadRanges, &at, || {
+                at.store.open_local(&at.path)
+            })
+            .await?;
+        Ok(opened.map(|(file, length)| {
+            LocalFile::new(
+                file,
+                at.path.clone(),
+                length,
+                Arc::clone(&self.inner.metrics),
+            )
+        }))
     }
 
     /// The length of a file in bytes.

@@ -15,6 +15,7 @@ mod local;
 mod remote;
 
 use std::fmt;
+use std::fs::File;
 use std::ops::Range;
 
 use async_trait::async_trait;
@@ -94,6 +95,11 @@ pub(crate) trait Store: fmt::Debug + Send + Sync + 'static {
 
     /// One answer per range, each exactly as long; `ShortRead` otherwise. No range is empty.
     async fn read_ranges(&self, path: &str, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, IoError>;
+
+    /// The file itself and its length, where bytes are at hand without a request.
+    async fn open_local(&self, _path: &str) -> Result<Option<(File, u64)>, IoError> {
+        Ok(None)
+    }
 
     async fn size(&self, path: &str) -> Result<u64, IoError>;
 

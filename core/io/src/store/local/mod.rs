@@ -7,7 +7,7 @@ mod publish;
 mod read;
 mod sink;
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -63,6 +63,18 @@ impl Store for LocalStore {
     async fn read_ranges(&self, path: &str, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, IoError> {
         let (path, ranges) = (path.to_owned(), ranges.to_vec());
         blocking(move || read::read_ranges(&path, &ranges)).await
+    }
+
+    async fn open_local(&self, path: &str) -> Result<Option<(File, u64)>, IoError> {
+        on_path("read", path, |path| {
+            let file = File::open(path)?;
+            let meta = file.metadata()?;
+            if meta.is_dir() {
+                return Err(io::ErrorKind::IsADirectory.into());
+            }
+            Ok(Some((file, meta.len())))
+        })
+        .await
     }
 
     async fn size(&self, path: &str) -> Result<u64, IoError> {
