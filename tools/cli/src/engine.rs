@@ -9,6 +9,7 @@ use tidewater_table::{Table, TableEnv};
 
 use crate::args::{GlobalArgs, TableArgs, WarehouseArgs, pairs};
 use crate::error::Result;
+use crate::json::LineSorter;
 
 /// Clock, threads and memory, shared by all that a call does.
 pub(crate) struct Engine {
@@ -40,6 +41,11 @@ impl Engine {
     /// What tables need of it.
     pub(crate) fn table_env(&self) -> TableEnv {
         TableEnv::new(self.env.clone(), self.cpu.clone(), self.memory.clone())
+    }
+
+    /// Sorts lines within the memory of this call.
+    pub(crate) fn line_sorter(&self) -> LineSorter {
+        LineSorter::new(self.memory.limit(), self.table_env().scratch)
     }
 
     fn catalog(&self, location: &WarehouseArgs) -> Result<FileSystemCatalog> {

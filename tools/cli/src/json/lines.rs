@@ -81,11 +81,22 @@ impl Lines {
         self.bytes.len()
     }
 
+    /// Bytes held, with what is noted of each line.
+    pub fn memory_bytes(&self) -> usize {
+        self.bytes.len() + size_of_val(self.entries.as_slice())
+    }
+
     /// The lines, each with its line feed.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         self.entries
             .iter()
             .map(|entry| self.bytes.get(entry.start..entry.end).unwrap_or_default())
+    }
+
+    /// What each line sorts by, and the line with its line feed.
+    pub fn keyed(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let key = |entry: &Entry| entry.key(&self.bytes);
+        self.entries.iter().map(key).zip(self.iter())
     }
 
     /// Drops all lines and keeps the memory.

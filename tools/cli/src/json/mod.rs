@@ -16,6 +16,7 @@ mod decoder;
 mod encoder;
 mod error;
 mod escape;
+mod line_sorter;
 mod lines;
 mod scanner;
 #[cfg(test)]
@@ -27,5 +28,6 @@ pub use self::decoder::{DecodedRows, InputLine, RowDecoder};
 pub use self::encoder::{BoundRows, RowEncoder};
 pub use self::error::JsonError;
 pub use self::escape::write_string;
+pub use self::line_sorter::LineSorter;
 pub use self::lines::Lines;
 pub use self::value::{JsonColumn, datum_from_json, datums_to_json_row};

@@ -21,7 +21,7 @@ pub use self::row_table::RowTable;
 pub use self::table::{Align, Cell, TextTable};
 
 use crate::error::{CliError, Result};
-use crate::json::Lines;
+use crate::json::{LineSorter, Lines};
 
 /// How answers are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,6 +127,15 @@ impl Output {
     pub fn lines(&mut self, lines: &Lines) -> Result<()> {
         self.end_table()?;
         lines.iter().try_for_each(|line| self.write(line))
+    }
+
+    /// Prints all lines of a sorter, in its order.
+    ///
+    /// # Errors
+    /// [`CliError::Output`] if the stream fails; [`CliError::Write`] if lines on the local disk cannot be read back.
+    pub fn sorted(&mut self, lines: &mut LineSorter) -> Result<()> {
+        self.end_table()?;
+        lines.drain(|line| self.write(line))
     }
 
     /// Prints the table begun by [`Output::record`], if any.

@@ -22,6 +22,9 @@ use crate::command::Verb;
 use crate::context::Context;
 use crate::error::{CliError, Result};
 
+/// Bytes of lines held before they are printed, when nobody asked for an order.
+const UNSORTED_BYTES: usize = 1 << 20;
+
 /// Carries out a verb; the answer is the exit status.
 pub(crate) async fn run(verb: Verb, context: &mut Context) -> Result<u8> {
     if let Some(name) = verb.later() {

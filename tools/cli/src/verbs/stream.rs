@@ -11,8 +11,9 @@ use tidewater_types::{RowType, SnapshotId};
 use crate::args::TableArgs;
 use crate::context::Context;
 use crate::error::{CliError, EXIT_DONE, Result};
-use crate::json::{Lines, RowEncoder};
+use crate::json::{LineSorter, Lines, RowEncoder};
 use crate::output::{Align, Cell, Output, OutputMode, RowTable};
+use crate::verbs::UNSORTED_BYTES;
 use crate::verbs::query::{KindColumn, QueryArgs};
 
 /// Arguments of `stream`.
@@ -99,8 +100,12 @@ pub(crate) async fn run(args: StreamArgs, context: &mut Context) -> Result<u8> {
     {
         stream.restore(position);
     }
-    let mut printer =
-        ChangePrinter::new(&query.row_type, &schema.primary_keys, context.output.mode());
+    let mut printer = ChangePrinter::new(
+        &query.row_type,
+        &schema.primary_keys,
+        context.output.mode(),
+        context.engine.line_sorter(),
+    );
     let poll = args.poll_millis.map(Duration::from_millis);
     let mut stopped = std::pin::pin!(tokio::signal::ctrl_c());
     loop {
@@ -168,13 +173,19 @@ pub(crate) struct ChangePrinter {
     keys: Vec<usize>,
     /// Whether lines may be ordered: not if the table has a key that is not printed.
     ordered: bool,
-    lines: Lines,
+    sorted: LineSorter,
+    unsorted: Lines,
     table: Option<RowTable>,
 }
 
 impl ChangePrinter {
     /// Prints rows of `row_type` of a table with this primary key.
-    pub(crate) fn new(row_type: &RowType, primary_keys: &[String], mode: OutputMode) -> Self {
+    pub(crate) fn new(
+        row_type: &RowType,
+        primary_keys: &[String],
+        mode: OutputMode,
+        sorted: LineSorter,
+    ) -> Self {
         let keys: Vec<usize> = primary_keys
             .iter()
             .filter_map(|key| row_type.index_of(key))
@@ -190,7 +201,8 @@ impl ChangePrinter {
             encoder: RowEncoder::new(row_type),
             keys,
             ordered,
-            lines: Lines::new(),
+            sorted,
+            unsorted: Lines::new(),
             table,
         }
     }
@@ -238,7 +250,15 @@ impl ChangePrinter {
                 out.push(b'}');
                 Ok(())
             };
-            self.lines.push_keyed(key, line)?;
+            if self.ordered {
+                self.sorted.push_keyed(key, line)?;
+            } else {
+                self.unsorted.push(line)?;
+            }
+        }
+        if self.unsorted.bytes_held() >= UNSORTED_BYTES {
+            output.lines(&self.unsorted)?;
+            self.unsorted.clear();
         }
         Ok(())
     }
@@ -251,12 +271,9 @@ impl ChangePrinter {
         if let Some(table) = &mut self.table {
             return table.print_held(output);
         }
-        if self.ordered {
-            self.lines.sort();
-        }
-        output.lines(&self.lines)?;
-        self.lines.clear();
-        Ok(())
+        output.lines(&self.unsorted)?;
+        self.unsorted.clear();
+        output.sorted(&mut self.sorted)
     }
 
     /// Prints what is held back.

@@ -1,7 +1,9 @@
 //! Writes the seeds of each target into a folder: `seed FOLDER`.
 
 fn main() -> std::io::Result<()> {
-    let folder = std::env::args().nth(1).unwrap_or_else(|| "seeds".to_owned());
+    let folder = std::env::args()
+        .nth(1)
+        .unwrap_or_else(|| "seeds".to_owned());
     for target in tidewater_fuzz_entry::TARGETS {
         let folder = std::path::Path::new(&folder).join(target.name);
         std::fs::create_dir_all(&folder)?;
