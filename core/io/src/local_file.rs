@@ -12,9 +12,11 @@ use std::sync::Arc;
 use bytes::Bytes;
 use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::IoError;
 use crate::metrics::LiveMetrics;
+use crate::store::OpenFile;
 
 /// An open file. It stays readable when its name is removed.
 #[derive(Debug)]
@@ -23,15 +25,17 @@ pub struct LocalFile {
     path: String,
     length: u64,
     metrics: Arc<LiveMetrics>,
+    _place: OwnedSemaphorePermit,
 }
 
 impl LocalFile {
-    pub(crate) fn new(file: File, path: String, length: u64, metrics: Arc<LiveMetrics>) -> Self {
+    pub(crate) fn new(open: OpenFile, path: String, metrics: Arc<LiveMetrics>) -> Self {
         Self {
-            file,
+            file: open.file,
             path,
-            length,
+            length: open.length,
             metrics,
+            _place: open.place,
         }
     }
 
@@ -142,6 +146,22 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         assert_eq!(file.read(0, 10).unwrap(), "0123456789");
         assert!(io.metrics().bytes_read >= 15);
+    }
+
+    #[tokio::test]
+    async fn no_more_files_stay_open_than_the_process_can_spare() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        std::fs::write(&path, b"0123456789").unwrap();
+        let io = FileIo::local();
+        let name = path.to_str().unwrap();
+        let mut open = Vec::new();
+        while let Some(file) = io.open_local(name).await.unwrap() {
+            open.push(file);
+        }
+        assert_eq!(open.len(), 256);
+        open.pop();
+        assert!(io.open_local(name).await.unwrap().is_some());
     }
 
     #[tokio::test]

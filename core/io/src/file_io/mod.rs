@@ -255,7 +255,7 @@ impl FileIo {
         Ok(answers.pop().unwrap_or_default())
     }
 
-    /// Opens a file to be read in place, if the store is a disk of this machine.
+    /// Opens a file to be read in place, if the store is a disk of this machine and not too many are open.
     ///
     /// # Errors
     /// [`IoError::NotFound`], or the operating system's.
@@ -266,14 +266,8 @@ impl FileIo {
                 at.store.open_local(&at.path)
             })
             .await?;
-        Ok(opened.map(|(file, length)| {
-            LocalFile::new(
-                file,
-                at.path.clone(),
-                length,
-                Arc::clone(&self.inner.metrics),
-            )
-        }))
+        Ok(opened
+            .map(|open| LocalFile::new(open, at.path.clone(), Arc::clone(&self.inner.metrics))))
     }
 
     /// The length of a file in bytes.

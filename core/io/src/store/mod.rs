@@ -20,6 +20,7 @@ use std::ops::Range;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use tokio::sync::OwnedSemaphorePermit;
 
 pub(crate) use self::local::LocalStore;
 pub(crate) use self::remote::{RemoteStore, STORE_OPTION_DOCS, open_remote};
@@ -79,6 +80,15 @@ pub(crate) struct RangeHabits {
     pub(crate) parallel_calls: usize,
 }
 
+/// A file of this machine that stays open.
+#[derive(Debug)]
+pub(crate) struct OpenFile {
+    pub(crate) file: File,
+    pub(crate) length: u64,
+    /// Its place among the files that may be open.
+    pub(crate) place: OwnedSemaphorePermit,
+}
+
 #[async_trait]
 pub(crate) trait Store: fmt::Debug + Send + Sync + 'static {
     /// The name of a path for messages.
@@ -96,8 +106,8 @@ pub(crate) trait Store: fmt::Debug + Send + Sync + 'static {
     /// One answer per range, each exactly as long; `ShortRead` otherwise. No range is empty.
     async fn read_ranges(&self, path: &str, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, IoError>;
 
-    /// The file itself and its length, where bytes are at hand without a request.
-    async fn open_local(&self, _path: &str) -> Result<Option<(File, u64)>, IoError> {
+    /// The file itself, where bytes are at hand without a request; nothing if too many are open.
+    async fn open_local(&self, _path: &str) -> Result<Option<OpenFile>, IoError> {
         Ok(None)
     }
 

@@ -15,7 +15,10 @@ use tidewater_types::{DataType, Datum, SnapshotId, TypeKind};
 /// Tables whose features are built; the others need Avro or ORC data files, deletion vectors, dynamic or postponed buckets.
 const TABLES: &[&str] = &[
     "append_part",
+    "append_rt",
     "append_stats_parquet",
+    "pk_changelog",
+    "pk_dyn",
     "pk_part",
     "py_ap",
     "py_pk",

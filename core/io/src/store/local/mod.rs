@@ -11,24 +11,34 @@ use std::fs::{self, File};
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use tokio::sync::Semaphore;
 
 use self::publish::Publisher;
 use self::sink::LocalSink;
-use super::{Depth, FileStatus, PutOutcome, RangeHabits, Sink, Sought, Store, child};
+use super::{Depth, FileStatus, OpenFile, PutOutcome, RangeHabits, Sink, Sought, Store, child};
 use crate::{IoError, IoOptions};
 
 #[derive(Debug)]
 pub(crate) struct LocalStore {
     options: IoOptions,
+    /// Places of files that stay open.
+    places: Arc<Semaphore>,
 }
+
+/// Files that stay open at most: a process often may have 1024, and others need some. A merge reads all runs of a bucket at once.
+const OPEN_FILES_MAX: usize = 256;
 
 impl LocalStore {
     pub(crate) fn new(options: IoOptions) -> Self {
-        Self { options }
+        Self {
+            options,
+            places: Arc::new(Semaphore::new(OPEN_FILES_MAX)),
+        }
     }
 
     fn publisher(&self) -> Publisher {
@@ -65,14 +75,21 @@ impl Store for LocalStore {
         blocking(move || read::read_ranges(&path, &ranges)).await
     }
 
-    async fn open_local(&self, path: &str) -> Result<Option<(File, u64)>, IoError> {
+    async fn open_local(&self, path: &str) -> Result<Option<OpenFile>, IoError> {
+        let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else {
+            return Ok(None);
+        };
         on_path("read", path, |path| {
             let file = File::open(path)?;
             let meta = file.metadata()?;
             if meta.is_dir() {
                 return Err(io::ErrorKind::IsADirectory.into());
             }
-            Ok(Some((file, meta.len())))
+            Ok(Some(OpenFile {
+                file,
+                length: meta.len(),
+                place,
+            }))
         })
         .await
     }
