@@ -10,13 +10,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::IoError;
 use crate::metrics::LiveMetrics;
-use crate::store::OpenFile;
+use crate::store::{OpenFile, read_at};
 
 /// An open file. It stays readable when its name is removed.
 #[derive(Debug)]
@@ -50,23 +49,9 @@ impl LocalFile {
     /// [`IoError::ShortRead`] if the file ends inside the range; the operating system's.
     pub fn read(&self, start: u64, length: usize) -> Result<Bytes, IoError> {
         let end = start.saturating_add(length as u64);
-        if end > self.length {
-            return Err(self.short(start, end, self.length));
-        }
-        let mut bytes = Vec::with_capacity(length);
-        while bytes.len() < length {
-            let offset = start + bytes.len() as u64;
-            match rustix::io::pread(&self.file, spare_capacity(&mut bytes), offset) {
-                // Somebody cut the file since it was opened.
-                Ok(0) => return Err(self.short(start, end, offset)),
-                Ok(_) | Err(Errno::INTR) => {}
-                Err(errno) => return Err(self.failed(errno)),
-            }
-        }
-        // The allocator may have given more room than asked for, which the last read then filled.
-        bytes.truncate(length);
+        let bytes = read_at(&self.file, self.length, &self.path, &(start..end))?;
         self.metrics.count_read(length);
-        Ok(Bytes::from(bytes))
+        Ok(bytes)
     }
 
     /// Fills as much of `buffer` as one read gives; 0 at the end of the file. Blocks.
@@ -77,14 +62,22 @@ impl LocalFile {
         loop {
             match rustix::io::pread(&self.file, &mut *buffer, start) {
                 Ok(0) if start < self.length && !buffer.is_empty() => {
-                    return Err(self.short(start, self.length, start));
+                    return Err(IoError::ShortRead {
+                        path: self.path.clone(),
+                        start,
+                        end: self.length,
+                        available: start,
+                    });
                 }
                 Ok(read) => {
                     self.metrics.count_read(read);
                     return Ok(read);
                 }
                 Err(Errno::INTR) => {}
-                Err(errno) => return Err(self.failed(errno)),
+                Err(errno) => {
+                    let error = io::Error::from(errno);
+                    return Err(IoError::from_os("read", &self.path, error));
+                }
             }
         }
     }
@@ -103,19 +96,6 @@ impl LocalFile {
         #[cfg(not(target_os = "linux"))]
         let _ = ranges;
     }
-
-    fn failed(&self, errno: Errno) -> IoError {
-        IoError::from_os("read", &self.path, io::Error::from(errno))
-    }
-
-    fn short(&self, start: u64, end: u64, available: u64) -> IoError {
-        IoError::ShortRead {
-            path: self.path.clone(),
-            start,
-            end,
-            available,
-        }
-    }
 }
 
 #[cfg(test)]
@@ -124,14 +104,20 @@ mod tests {
 
     use super::*;
 
-    #[tokio::test]
-    async fn a_range_is_read_whole_or_told_to_be_missing() {
+    /// A file of ten bytes, and its path.
+    fn ten_bytes() -> (tempfile::TempDir, String) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f");
         std::fs::write(&path, b"0123456789").unwrap();
+        let path = path.to_str().unwrap().to_owned();
+        (folder, path)
+    }
+
+    #[tokio::test]
+    async fn a_range_is_read_whole_or_told_to_be_missing() {
+        let (_folder, path) = ten_bytes();
         let io = FileIo::local();
-        let name = path.to_str().unwrap();
-        let file = io.open_local(name).await.unwrap().unwrap();
+        let file = io.open_local(&path).await.unwrap().unwrap();
         assert_eq!(file.length(), 10);
         file.will_need(&[0..4, 4..10]);
         assert_eq!(file.read(2, 3).unwrap(), "234");
@@ -150,18 +136,15 @@ mod tests {
 
     #[tokio::test]
     async fn no_more_files_stay_open_than_the_process_can_spare() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("f");
-        std::fs::write(&path, b"0123456789").unwrap();
+        let (_folder, path) = ten_bytes();
         let io = FileIo::local();
-        let name = path.to_str().unwrap();
         let mut open = Vec::new();
-        while let Some(file) = io.open_local(name).await.unwrap() {
+        while let Some(file) = io.open_local(&path).await.unwrap() {
             open.push(file);
         }
         assert_eq!(open.len(), 256);
         open.pop();
-        assert!(io.open_local(name).await.unwrap().is_some());
+        assert!(io.open_local(&path).await.unwrap().is_some());
     }
 
     #[tokio::test]
@@ -174,5 +157,20 @@ mod tests {
         let error = io.open_local(&format!("{name}/f")).await.unwrap_err();
         assert!(matches!(error, IoError::NotFound { .. }), "{error}");
         assert!(FileIo::memory().open_local("f").await.unwrap().is_none());
+    }
+
+    #[tokio::test]
+    async fn a_pipe_in_the_place_of_a_file_is_refused_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        let (io, name) = (FileIo::local(), path.to_str().unwrap());
+        let error = io.open_local(name).await.unwrap_err();
+        assert!(error.to_string().contains(name), "{error}");
+        let error = io.read_range(name, 0..1).await.unwrap_err();
+        assert!(error.to_string().contains(name), "{error}");
+        let error = io.read(name).await.unwrap_err();
+        assert!(error.to_string().contains(name), "{error}");
     }
 }

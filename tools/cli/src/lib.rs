@@ -132,5 +132,23 @@ pub fn main_of_process() -> ExitCode {
         .with_writer(std::io::stderr)
         .with_ansi(console.errors_width.is_some())
         .init();
+    quiet_workers();
     ExitCode::from(run(std::env::args_os(), console))
+}
+
+/// Leaves the reports of panics on worker threads to the log: decoders of the libraries panic over some damaged files, which the worker
+/// turns into an error that names the file.
+fn quiet_workers() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        let thread = std::thread::current();
+        if thread
+            .name()
+            .is_some_and(|name| name.starts_with("tidewater-cpu"))
+        {
+            tracing::debug!(%info, "a job panicked; its error tells");
+        } else {
+            usual(info);
+        }
+    }));
 }

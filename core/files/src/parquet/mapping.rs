@@ -52,28 +52,33 @@ pub(crate) struct StoredColumn {
 
 impl SchemaMapping {
     /// Maps `asked` onto the columns of a file. `file_fields` are those of the schema that the file was written with; system columns
-    /// need not be among them.
+    /// need not be among them. A `whole` file has a column for each of them.
     ///
     /// # Errors
-    /// [`FilesError::ColumnType`] if the stored form of a column cannot be read as its type.
+    /// [`FilesError::ColumnType`] if the stored form of a column cannot be read as its type; [`FilesError::CorruptColumn`] if a whole
+    /// file lacks a column: its footer, which has no checksum, is damaged, and the column must not be taken for one of nulls.
     pub(crate) fn new(
         path: &str,
         stored: &StoredSchema,
         file_fields: &[DataField],
+        whole: bool,
         asked: &[DataField],
     ) -> Result<Self> {
+        let whole = whole && !file_fields.is_empty();
         let mut roots = Vec::with_capacity(asked.len());
         let mut leaves = Vec::new();
         for field in asked {
             let file_field = file_field(file_fields, field);
             let place = find(&stored.columns, field, file_field);
-            let Some((root, node)) = place else {
-                roots.push(None);
-                continue;
-            };
             let context = Context {
                 path,
                 column: &field.name,
+                whole,
+            };
+            let Some((root, node)) = place else {
+                context.may_lack(file_field)?;
+                roots.push(None);
+                continue;
             };
             let plan = context.plan(
                 node,
@@ -107,6 +112,7 @@ impl SchemaMapping {
                     let context = Context {
                         path,
                         column: &field.name,
+                        whole,
                     };
                     let file_type = file_field.map(|field| &field.data_type);
                     let convert = context.convert(node, &leaves, file_type, &field.data_type)?;
@@ -201,9 +207,26 @@ struct Plan {
 struct Context<'a> {
     path: &'a str,
     column: &'a str,
+    /// The file has all columns of its schema.
+    whole: bool,
 }
 
 impl Context<'_> {
+    /// Whether a column, or a part of one, that is not stored may be taken for nulls.
+    fn may_lack(self, file_field: Option<&DataField>) -> Result<()> {
+        let Some(field) = file_field.filter(|_| self.whole) else {
+            return Ok(());
+        };
+        Err(FilesError::CorruptColumn {
+            path: self.path.to_owned(),
+            column: self.column.to_owned(),
+            reason: format!(
+                "field {} {:?} of the schema that the file was written with is not in it",
+                field.id, field.name
+            ),
+        })
+    }
+
     fn mismatch(self, node: &StoredNode, expected: &DataType) -> FilesError {
         FilesError::ColumnType {
             path: self.path.to_owned(),
@@ -350,7 +373,10 @@ impl Context<'_> {
         let mut children = Vec::with_capacity(asked_row.len());
         for (field, file_field) in members(file_row, asked_row) {
             let child = match find(&node.children, field, file_field) {
-                None => None,
+                None => {
+                    self.may_lack(file_field)?;
+                    None
+                }
                 Some((_, child)) => {
                     let file = file_field.map(|field| &field.data_type);
                     let position = decoded

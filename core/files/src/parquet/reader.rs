@@ -43,6 +43,9 @@ pub struct ReadRequest {
     pub columns: Vec<DataField>,
     /// Columns of the schema that the file was written with (`_SCHEMA_ID`). Empty: the file has the asked schema.
     pub file_fields: Vec<DataField>,
+    /// The file has all columns of [`ReadRequest::file_fields`]: one that is not there is damage. False for files that were written with
+    /// some of them only, which their entry tells.
+    pub whole: bool,
     /// Rows that cannot match are left out where the file's statistics tell; all rows that match are read.
     pub filter: Option<Predicate>,
     /// Columns of the filter, by name, that are not among [`ReadRequest::columns`].
@@ -66,6 +69,7 @@ impl ReadRequest {
         Self {
             columns,
             file_fields: Vec::new(),
+            whole: false,
             filter: None,
             filter_columns: Vec::new(),
             exact_filter: false,
@@ -156,6 +160,7 @@ impl ParquetFileReader {
             self.footer.path(),
             self.footer.stored(),
             file_fields,
+            false,
             columns,
         )
     }
@@ -243,6 +248,7 @@ fn plan(
             footer.path(),
             footer.stored(),
             &request.file_fields,
+            request.whole,
             columns,
         )
     };

@@ -259,6 +259,43 @@ async fn a_not_null_column_that_the_file_lacks_reads_as_null() {
     );
 }
 
+/// A footer has no checksum: a bit of a column's id that flipped must not turn its values into nulls.
+#[tokio::test]
+async fn a_whole_file_that_lacks_a_column_of_its_schema_is_damaged() {
+    let context = context();
+    let row = RowType::of([("x", DataType::int())]);
+    let schema = table(
+        &RowType::of([("a", DataType::int()), ("r", DataType::row(row))]),
+        &[],
+        &[],
+    );
+    let rows = json!([[1, [3]], [2, null]]);
+    let files = write(&context, &schema, &[batch_of(&schema.fields, &rows)])
+        .await
+        .unwrap();
+    // The schema the file says it was written with has more than the file: a column, or a part of one.
+    let mut more = schema.fields.clone();
+    more.push(DataField::new(90, "b", DataType::int()));
+    let mut deeper = schema.fields.clone();
+    if let TypeKind::Row(row) = &mut deeper[1].data_type.kind {
+        row.fields.push(DataField::new(91, "y", DataType::int()));
+    }
+    for fields in [more, deeper] {
+        for whole in [false, true] {
+            let mut request = ReadRequest::new(fields.clone());
+            (request.file_fields, request.whole) = (fields.clone(), whole);
+            let read = read_with(&context, &path(&files[0]), request).await;
+            if whole {
+                let error = read.unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+                assert!(error.to_string().contains(&path(&files[0])), "{error}");
+            } else {
+                assert_eq!(read.unwrap().num_rows(), 2);
+            }
+        }
+    }
+}
+
 #[tokio::test]
 async fn text_that_is_no_number_names_file_and_column() {
     let context = context();

@@ -22,7 +22,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use tokio::sync::OwnedSemaphorePermit;
 
-pub(crate) use self::local::LocalStore;
+pub(crate) use self::local::{LocalStore, read_at};
 pub(crate) use self::remote::{RemoteStore, STORE_OPTION_DOCS, open_remote};
 use crate::IoError;
 

@@ -69,6 +69,7 @@ impl FileOpener {
         };
         let request = ReadRequest {
             file_fields: written.fields.clone(),
+            whole: file.write_cols.is_none(),
             filter_columns: match &filter {
                 Some(_) => self.filter_fields.clone(),
                 None => Vec::new(),

@@ -49,9 +49,18 @@ async fn check(
 ) -> Result<(Vec<Fault>, u64)> {
     let mut faults = Vec::new();
     let (place, meta) = (&file.place, &file.entry.file);
-    let Some(bytes) = size(log, &file.path).await? else {
-        faults.push(fault("data-file-missing", place, &file.path));
-        return Ok((faults, 0));
+    let bytes = match size(log, &file.path).await {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => {
+            faults.push(fault("data-file-missing", place, &file.path));
+            return Ok((faults, 0));
+        }
+        Err(e) if e.kind() == ErrorKind::Unavailable => return Err(e),
+        // A folder has its name.
+        Err(e) => {
+            faults.push(fault("data-file-unreadable", place, e.to_string()));
+            return Ok((faults, 0));
+        }
     };
     if u64::try_from(meta.file_size).ok() != Some(bytes) {
         let detail = format!("manifest says {}, is {bytes}", meta.file_size);
@@ -109,7 +118,11 @@ async fn content(
 ) -> Result<(Vec<Fault>, u64)> {
     let mut check = ContentCheck::new(file.entry.clone(), schema, file.changelog, function)?;
     let reader = ParquetFileReader::open(context, &file.path, Some(bytes)).await?;
-    let request = ReadRequest::new(check.columns(schema));
+    let request = ReadRequest {
+        file_fields: schema.fields.clone(),
+        whole: file.entry.file.write_cols.is_none(),
+        ..ReadRequest::new(check.columns(schema))
+    };
     let mut batches = reader.read(request).await?.batches;
     while let Some(batch) = batches.next_batch().await? {
         let taken = context.cpu().run(move || {

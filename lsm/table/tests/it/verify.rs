@@ -69,6 +69,12 @@ async fn each_file_that_is_missing_or_torn_is_a_fault_and_never_an_error() {
             at_an_end || !without.faults.is_empty(),
             "{relative} is missing"
         );
+        if relative.ends_with(".parquet") {
+            std::fs::create_dir(&file.path).unwrap();
+            let folder = report(&table.open().await, false).await;
+            assert!(!folder.faults.is_empty(), "{relative} is a folder");
+            std::fs::remove_dir(&file.path).unwrap();
+        }
         std::fs::write(&file.path, &bytes[..bytes.len() / 2]).unwrap();
         let torn = report(&table.open().await, false).await;
         assert!(!torn.faults.is_empty(), "{relative} is torn");

@@ -7,8 +7,8 @@ mod publish;
 mod read;
 mod sink;
 
-use std::fs::{self, File};
-use std::io;
+use std::fs;
+use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,6 +19,7 @@ use bytes::Bytes;
 use tokio::sync::Semaphore;
 
 use self::publish::Publisher;
+pub(crate) use self::read::read_at;
 use self::sink::LocalSink;
 use super::{Depth, FileStatus, OpenFile, PutOutcome, RangeHabits, Sink, Sought, Store, child};
 use crate::{IoError, IoOptions};
@@ -67,7 +68,13 @@ impl Store for LocalStore {
     }
 
     async fn read(&self, path: &str) -> Result<Bytes, IoError> {
-        on_path("read", path, |path| fs::read(path).map(Bytes::from)).await
+        on_path("read", path, |path| {
+            let (mut file, length) = read::open(path)?;
+            let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
+            file.read_to_end(&mut bytes)?;
+            Ok(Bytes::from(bytes))
+        })
+        .await
     }
 
     async fn read_ranges(&self, path: &str, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, IoError> {
@@ -80,14 +87,10 @@ impl Store for LocalStore {
             return Ok(None);
         };
         on_path("read", path, |path| {
-            let file = File::open(path)?;
-            let meta = file.metadata()?;
-            if meta.is_dir() {
-                return Err(io::ErrorKind::IsADirectory.into());
-            }
+            let (file, length) = read::open(path)?;
             Ok(Some(OpenFile {
                 file,
-                length: meta.len(),
+                length,
                 place,
             }))
         })
