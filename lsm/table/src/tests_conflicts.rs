@@ -1,10 +1,12 @@
 //! Commits that lose in part, and files that say what cannot be.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
-use tidewater_format::CommitKind;
+use tidewater_format::{CommitKind, Snapshot};
 use tidewater_types::SnapshotId;
 
-use crate::commit::live_of;
+use crate::commit::{CommitOutcome, FileSnapshotCommit, SnapshotCommit, live_of};
 use crate::tests::{ROOT, adding, compacting, file, memory, table};
 use crate::{Committable, TableError};
 
@@ -67,4 +69,40 @@ async fn files_with_another_number_inside_are_damaged() {
         commit.commit(adding(2, "b")).await,
         Err(TableError::RowCount { .. })
     ));
+}
+
+/// Publishes, and hears of its own snapshot that the id is taken: the store acted on a request whose answer was lost on the way.
+#[derive(Debug)]
+struct LosesToItself(FileSnapshotCommit);
+
+#[async_trait::async_trait]
+impl SnapshotCommit for LosesToItself {
+    async fn publish(&self, snapshot: &Snapshot) -> crate::Result<CommitOutcome> {
+        let outcome = self.0.publish(snapshot).await?;
+        assert_eq!(outcome, CommitOutcome::Committed(snapshot.id));
+        Ok(CommitOutcome::Lost {
+            attempted: snapshot.id,
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_commit_that_loses_to_itself_is_there_once_and_whole() {
+    let io = memory();
+    let table = table(&io, ROOT, false, &[]).await;
+    let commit = table.new_commit("u").unwrap();
+    let publisher = FileSnapshotCommit::new(io.clone(), commit.context().log.paths().clone());
+    let commit = commit.with_publisher(Arc::new(LosesToItself(publisher)));
+    for id in 1..=2 {
+        let made = commit.commit(adding(id, &format!("f{id}"))).await.unwrap();
+        assert_eq!(made.len(), 1);
+        assert_eq!(made[0].id.0, id);
+    }
+    let log = commit.context().log.snapshots();
+    let latest = log.latest().await.unwrap().unwrap();
+    assert_eq!(latest.id.0, 2);
+    // All that the snapshots name is there.
+    let mut files = live_of(commit.context(), &latest).await.unwrap();
+    files.sort();
+    assert_eq!(files.len(), 2, "{files:?}");
 }

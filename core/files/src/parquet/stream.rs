@@ -19,7 +19,7 @@ use std::task::{Context, Poll};
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use futures::{FutureExt, Stream, stream};
+use futures::{Stream, stream};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::push_decoder::ParquetPushDecoderBuilder;
 use parquet::{DecodeResult, arrow::arrow_reader::ParquetRecordBatchReader};
@@ -159,8 +159,9 @@ impl BatchStream {
             match lane.steps.recv().await {
                 Some(step) => self.ready.extend(step?),
                 None => {
-                    let ended = self.lanes.pop_front();
-                    ended.map_or(Ok(()), Lane::check)?;
+                    if let Some(lane) = self.lanes.pop_front() {
+                        lane.ended().await?;
+                    }
                 }
             }
         }
@@ -195,15 +196,13 @@ impl BatchStream {
 }
 
 impl Lane {
-    /// A lane that has no more steps: its task must not have panicked.
-    fn check(mut self) -> Result<()> {
-        let ended = (&mut self.task).now_or_never();
-        match ended {
-            Some(Err(error)) if error.is_panic() => Err(FilesError::Internal {
+    /// Waits for the task of a lane that has no more steps: if it panicked, rows are missing.
+    async fn ended(mut self) -> Result<()> {
+        (&mut self.task)
+            .await
+            .map_err(|error| FilesError::Internal {
                 what: format!("the decoding of a unit ended early: {error}"),
-            }),
-            _ => Ok(()),
-        }
+            })
     }
 }
 

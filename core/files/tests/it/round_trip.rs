@@ -5,7 +5,9 @@ use tidewater_format::TableSchema;
 use tidewater_types::DataField;
 
 use crate::arrays::{Numbers, any_type, array, row_of};
-use crate::support::{batch, context, options, path, read, read_with, table, write, write_with};
+use crate::support::{
+    batch, context, local_context, options, path, read, read_with, table, write, write_with,
+};
 use tidewater_files::{ParquetFileReader, ReadRequest, RowChoice};
 
 fn runtime() -> tokio::runtime::Runtime {
@@ -69,8 +71,14 @@ proptest! {
             request.unit_bytes = 1;
             request.batch_rows = 7;
             request.parallel = threads;
-            let back = read_with(&context, &path(&files[0]), request).await.unwrap();
+            let back = read_with(&context, &path(&files[0]), request.clone()).await.unwrap();
             let expected = arrow_select::filter::filter_record_batch(&rows, &mask.into()).unwrap();
+            assert_eq!(back, expected);
+            // And of a file that is read in place.
+            let folder = tempfile::tempdir().unwrap();
+            let on_disk = folder.path().join("copy.parquet");
+            std::fs::write(&on_disk, context.io().read(&path(&files[0])).await.unwrap()).unwrap();
+            let back = read_with(&local_context(), on_disk.to_str().unwrap(), request).await.unwrap();
             assert_eq!(back, expected);
         });
     }

@@ -85,12 +85,13 @@ impl SectionMerge {
             let fed = self.feeds.iter_mut().enumerate();
             let fed = fed.filter(|(run, _)| hungry.contains(run));
             let fed = fed.map(|(run, feed)| async move {
-                let mut batches = vec![feed.next().await?];
+                let mut batches = vec![(run, feed.next().await?)];
                 // What is decoded already goes along: every job costs two changes of thread.
-                batches.extend(std::iter::from_fn(|| feed.take_ready()).map(Some));
-                Ok::<_, StoreError>((run, batches))
+                let ready = std::iter::from_fn(|| feed.take_ready());
+                batches.extend(ready.map(|batch| (run, Some(batch))));
+                Ok::<_, StoreError>(batches)
             });
-            let input: Vec<_> = try_join_all(fed).await?;
+            let input: Vec<_> = try_join_all(fed).await?.into_iter().flatten().collect();
             let job = move || {
                 let progress = worker.go(input);
                 (worker, progress)
@@ -122,13 +123,11 @@ struct Worker {
 
 impl Worker {
     /// Takes the next batches of some runs, none for a run that is over, and goes on until more is wanted.
-    fn go(&mut self, input: Vec<(usize, Vec<Option<ReadBatch>>)>) -> Result<Progress> {
-        for (run, batches) in input {
-            for batch in batches {
-                match batch {
-                    Some(batch) => self.push(run, batch)?,
-                    None => self.merge.finish_run(run)?,
-                }
+    fn go(&mut self, input: Vec<(usize, Option<ReadBatch>)>) -> Result<Progress> {
+        for (run, batch) in input {
+            match batch {
+                Some(batch) => self.push(run, batch)?,
+                None => self.merge.finish_run(run)?,
             }
         }
         let mut batches = VecDeque::new();

@@ -58,88 +58,189 @@ pub(crate) async fn commit(
     let check = check || changes.needs_check();
     let written = Offer::write(context, &changes);
     let (offer, latest) = tokio::join!(written, context.log.snapshots().latest());
-    let offer = offer?;
-    let mut found = Some(latest);
-    let started = context.log.env().monotonic();
-    let mut unknown = false;
-    let mut first_attempted: Option<SnapshotId> = None;
-    let mut attempts = 0_u32;
-    loop {
-        let latest = match found.take() {
-            Some(Ok(latest)) => latest,
-            Some(Err(e)) => {
-                give_up(context, &offer, unknown).await;
-                return Err(e);
+    let mut race = Race {
+        context,
+        shared,
+        changes: &changes,
+        offer: offer?,
+        unknown: false,
+        lost: Vec::new(),
+    };
+    let made = race.run(check, latest).await;
+    if made.is_err() {
+        race.give_up().await;
+    }
+    made
+}
+
+/// Offers the changes until they are in a snapshot or cannot be.
+struct Race<'a> {
+    context: &'a CommitContext,
+    shared: &'a Shared<'a>,
+    changes: &'a Changes,
+    offer: Offer,
+    /// The store did not say how an attempt ended: it may win yet.
+    unknown: bool,
+    /// What only lost attempts need, until somebody has looked who won: a request that was sent twice loses against itself.
+    lost: Vec<WrittenList>,
+}
+
+impl Race<'_> {
+    async fn run(
+        &mut self,
+        check: bool,
+        mut latest: Result<Option<Snapshot>>,
+    ) -> Result<CommittedSnapshot> {
+        let (context, kind) = (self.context, self.changes.kind);
+        let started = context.log.env().monotonic();
+        // First and last id that was asked for.
+        let mut attempted: Option<(SnapshotId, SnapshotId)> = None;
+        let mut attempts = 0_u32;
+        loop {
+            let before = latest?;
+            if let Some(attempted) = attempted {
+                if let Some(id) = self.find_ours(attempted, before.as_ref()).await? {
+                    return finished(context, id, kind).await;
+                }
+                for base in self.lost.drain(..) {
+                    manifests::discard(context, &base).await;
+                }
             }
-            None => context.log.snapshots().latest().await?,
-        };
-        if let Some(first) = first_attempted
-            && let Some(id) = find_ours(context, &offer, first, latest.as_ref()).await?
-        {
-            return finished(context, id, changes.kind).await;
-        }
-        if attempts > context.options.commit_retries() {
-            let last = first_attempted.map_or(0, |id| id.0);
-            give_up(context, &offer, unknown).await;
-            return Err(TableError::RetriesExhausted { attempts, last });
-        }
-        let elapsed = context.log.env().monotonic().saturating_sub(started);
-        if let Some(limit) = context.options.commit_timeout
-            && attempts > 0
-            && elapsed > limit
-        {
-            give_up(context, &offer, unknown).await;
-            return Err(TableError::CommitTimeout {
-                elapsed_millis: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
-            });
-        }
-        if check && let Some(latest) = &latest {
-            let base = manifests::live_entries(context, latest, &changes.partitions()).await?;
-            if let Err(reason) = conflict::check(base, &changes, context.keys.as_ref()) {
-                give_up(context, &offer, unknown).await;
-                return Err(TableError::FileConflict {
-                    user: shared.user.to_owned(),
-                    snapshot: latest.id.0,
-                    reason,
+            if attempts > context.options.commit_retries() {
+                let last = attempted.map_or(0, |(first, _)| first.0);
+                return Err(TableError::RetriesExhausted { attempts, last });
+            }
+            let elapsed = context.log.env().monotonic().saturating_sub(started);
+            if let Some(limit) = context.options.commit_timeout
+                && attempts > 0
+                && elapsed > limit
+            {
+                return Err(TableError::CommitTimeout {
+                    elapsed_millis: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
                 });
             }
+            if check && let Some(before) = &before {
+                let partitions = self.changes.partitions();
+                let base = manifests::live_entries(context, before, &partitions).await?;
+                if let Err(reason) = conflict::check(base, self.changes, context.keys.as_ref()) {
+                    return Err(TableError::FileConflict {
+                        user: self.shared.user.to_owned(),
+                        snapshot: before.id.0,
+                        reason,
+                    });
+                }
+            }
+            let id = match self.offer_on(before.as_ref()).await? {
+                CommitOutcome::Committed(id) => return finished(context, id, kind).await,
+                CommitOutcome::Lost { attempted } | CommitOutcome::Unknown { attempted } => {
+                    attempted
+                }
+            };
+            attempted = Some((attempted.map_or(id, |(first, _)| first), id));
+            context.log.env().sleep(wait(context, attempts)).await;
+            attempts += 1;
+            latest = context.log.snapshots().latest().await;
         }
-        let base = manifests::write_base(context, latest.as_ref());
-        let schema = context.log.schemas().latest_or_fail();
-        let (base, schema) = match tokio::join!(base, schema) {
-            (Ok(base), Ok(schema)) => (base, schema.id),
-            (Ok(base), Err(e)) => {
-                manifests::discard(context, &base).await;
-                give_up(context, &offer, unknown).await;
-                return Err(e);
+    }
+
+    /// One attempt, on top of `latest`.
+    async fn offer_on(&mut self, latest: Option<&Snapshot>) -> Result<CommitOutcome> {
+        let base = manifests::write_base(self.context, latest);
+        let schema = self.context.log.schemas().latest_or_fail();
+        let (base, schema) = tokio::join!(base, schema);
+        let base = base?;
+        let outcome = async {
+            let snapshot = self.snapshot(&base, schema?.id, latest).await?;
+            self.context.publisher.publish(&snapshot).await
+        }
+        .await;
+        match &outcome {
+            Ok(CommitOutcome::Committed(_)) => {}
+            Ok(CommitOutcome::Lost { .. }) => self.lost.push(base),
+            Ok(CommitOutcome::Unknown { .. }) => self.unknown = true,
+            Err(_) => manifests::discard(self.context, &base).await,
+        }
+        outcome
+    }
+
+    /// A snapshot from the first one attempted on that carries our delta list: then an attempt of which we did not hear has won.
+    async fn find_ours(
+        &self,
+        (first, last): (SnapshotId, SnapshotId),
+        latest: Option<&Snapshot>,
+    ) -> Result<Option<SnapshotId>> {
+        let last = latest.map_or(last, |latest| latest.id.max(last));
+        for id in first.0..=last.0 {
+            if let Some(snapshot) = self
+                .context
+                .log
+                .snapshots()
+                .try_read(SnapshotId(id))
+                .await?
+                && snapshot.delta_manifest_list == self.offer.delta.name
+            {
+                return Ok(Some(snapshot.id));
             }
-            (Err(e), _) => {
-                give_up(context, &offer, unknown).await;
-                return Err(e);
-            }
-        };
-        let parts = Parts {
-            changes: &changes,
-            offer: &offer,
-            base: &base,
+        }
+        Ok(None)
+    }
+
+    /// Removes the manifests of a commit that certainly is in no snapshot; others stay, since a snapshot may name them.
+    async fn give_up(&self) {
+        if self.unknown || !self.lost.is_empty() {
+            return;
+        }
+        manifests::discard(self.context, &self.offer.delta).await;
+        if let Some(changelog) = &self.offer.changelog {
+            manifests::discard(self.context, changelog).await;
+        }
+    }
+
+    async fn snapshot(
+        &self,
+        base: &WrittenList,
+        schema: SchemaId,
+        latest: Option<&Snapshot>,
+    ) -> Result<Snapshot> {
+        let delta_rows = self.changes.delta_rows();
+        let mut next = Snapshot::new(
+            latest.map_or(SnapshotId::FIRST, |snapshot| snapshot.id.next()),
             schema,
+            self.changes.kind,
+        );
+        next.base_manifest_list = base.name.clone();
+        next.base_manifest_list_size = Some(base.size);
+        next.delta_manifest_list = self.offer.delta.name.clone();
+        next.delta_manifest_list_size = Some(self.offer.delta.size);
+        next.changelog_manifest_list = self.offer.changelog.as_ref().map(|list| list.name.clone());
+        next.changelog_manifest_list_size = self.offer.changelog.as_ref().map(|list| list.size);
+        next.commit_user = self.shared.user.to_owned();
+        next.commit_identifier = self.shared.identifier;
+        next.time_millis = self.context.log.env().now_millis();
+        let rows_before = match latest {
+            None => 0,
+            // Snapshots of versions 1 and 2 do not say.
+            Some(latest) => match latest.total_record_count {
+                Some(rows) => rows,
+                None => manifests::count_rows(self.context, latest).await?,
+            },
         };
-        let snapshot = snapshot(context, shared, parts, latest.as_ref()).await?;
-        let id = snapshot.id;
-        match context.publisher.publish(&snapshot).await {
-            Ok(CommitOutcome::Committed(id)) => return finished(context, id, changes.kind).await,
-            // A lost race is certain, so what only this attempt needs can go; the offer is used again.
-            Ok(CommitOutcome::Lost { .. }) => manifests::discard(context, &base).await,
-            Ok(CommitOutcome::Unknown { .. }) => unknown = true,
-            Err(e) => {
-                manifests::discard(context, &base).await;
-                give_up(context, &offer, unknown).await;
-                return Err(e);
-            }
+        let total = rows_before.checked_add(delta_rows);
+        next.total_record_count = Some(total.ok_or(TableError::RowCount {
+            before: rows_before,
+            added: delta_rows,
+        })?);
+        next.delta_record_count = Some(delta_rows);
+        next.changelog_record_count = Some(self.changes.changelog_rows());
+        next.watermark = watermark_after(latest, self.shared.watermark);
+        next.properties = properties_of(self.shared.properties);
+        if let Some(latest) = latest {
+            next.index_manifest = latest.index_manifest.clone();
+            next.log_offsets = latest.log_offsets.clone();
+            next.next_row_id = latest.next_row_id;
+            next.statistics = manifests::statistics_for(self.context, latest, schema).await?;
         }
-        first_attempted.get_or_insert(id);
-        context.log.env().sleep(wait(context, attempts)).await;
-        attempts += 1;
+        Ok(next)
     }
 }
 
@@ -148,26 +249,6 @@ fn wait(context: &CommitContext, attempt: u32) -> Duration {
     let wait = context.options.commit_retry_wait(attempt);
     let micros = u64::try_from(wait.as_micros()).unwrap_or(u64::MAX);
     wait + Duration::from_micros(context.log.env().random_below(micros / 5 + 1))
-}
-
-/// A snapshot from `first` on that carries our delta list: then an attempt of which we did not hear has won.
-async fn find_ours(
-    context: &CommitContext,
-    offer: &Offer,
-    first: SnapshotId,
-    latest: Option<&Snapshot>,
-) -> Result<Option<SnapshotId>> {
-    let Some(latest) = latest else {
-        return Ok(None);
-    };
-    for id in first.0..=latest.id.0 {
-        if let Some(snapshot) = context.log.snapshots().try_read(SnapshotId(id)).await?
-            && snapshot.delta_manifest_list == offer.delta.name
-        {
-            return Ok(Some(snapshot.id));
-        }
-    }
-    Ok(None)
 }
 
 async fn finished(
@@ -180,76 +261,4 @@ async fn finished(
         tracing::warn!(snapshot = id.0, error = %e, "committed, but the LATEST hint was not written");
     }
     Ok(CommittedSnapshot { id, kind })
-}
-
-/// Removes the manifests of a commit that certainly is in no snapshot.
-async fn give_up(context: &CommitContext, offer: &Offer, unknown: bool) {
-    if unknown {
-        return;
-    }
-    manifests::discard(context, &offer.delta).await;
-    if let Some(changelog) = &offer.changelog {
-        manifests::discard(context, changelog).await;
-    }
-}
-
-/// What a snapshot is put together from.
-struct Parts<'a> {
-    changes: &'a Changes,
-    offer: &'a Offer,
-    base: &'a WrittenList,
-    schema: SchemaId,
-}
-
-async fn snapshot(
-    context: &CommitContext,
-    shared: &Shared<'_>,
-    parts: Parts<'_>,
-    latest: Option<&Snapshot>,
-) -> Result<Snapshot> {
-    let Parts {
-        changes,
-        offer,
-        base,
-        schema,
-    } = parts;
-    let delta_rows = changes.delta_rows();
-    let mut next = Snapshot::new(
-        latest.map_or(SnapshotId::FIRST, |snapshot| snapshot.id.next()),
-        schema,
-        changes.kind,
-    );
-    next.base_manifest_list = base.name.clone();
-    next.base_manifest_list_size = Some(base.size);
-    next.delta_manifest_list = offer.delta.name.clone();
-    next.delta_manifest_list_size = Some(offer.delta.size);
-    next.changelog_manifest_list = offer.changelog.as_ref().map(|list| list.name.clone());
-    next.changelog_manifest_list_size = offer.changelog.as_ref().map(|list| list.size);
-    next.commit_user = shared.user.to_owned();
-    next.commit_identifier = shared.identifier;
-    next.time_millis = context.log.env().now_millis();
-    let rows_before = match latest {
-        None => 0,
-        // Snapshots of versions 1 and 2 do not say.
-        Some(latest) => match latest.total_record_count {
-            Some(rows) => rows,
-            None => manifests::count_rows(context, latest).await?,
-        },
-    };
-    let total = rows_before.checked_add(delta_rows);
-    next.total_record_count = Some(total.ok_or(TableError::RowCount {
-        before: rows_before,
-        added: delta_rows,
-    })?);
-    next.delta_record_count = Some(delta_rows);
-    next.changelog_record_count = Some(changes.changelog_rows());
-    next.watermark = watermark_after(latest, shared.watermark);
-    next.properties = properties_of(shared.properties);
-    if let Some(latest) = latest {
-        next.index_manifest = latest.index_manifest.clone();
-        next.log_offsets = latest.log_offsets.clone();
-        next.next_row_id = latest.next_row_id;
-        next.statistics = manifests::statistics_for(context, latest, schema).await?;
-    }
-    Ok(next)
 }

@@ -57,14 +57,25 @@ pub(crate) async fn write_entries(
         own_manifests.push(name);
     }
     // Nobody reads the list before a snapshot names it, so it need not wait for what it names.
-    let list = write_list(context, &metas, own_manifests);
-    let (written, list) = tokio::join!(join_all(writes), list);
-    let list = list?;
-    if let Some(Err(e)) = written.into_iter().find(Result::is_err) {
-        discard(context, &list).await;
-        return Err(e);
+    let (written, list) = tokio::join!(join_all(writes), write_list(context, &metas));
+    let written: Result<Vec<()>> = written.into_iter().collect();
+    match (written, list) {
+        (Ok(_), Ok((name, size))) => Ok(WrittenList {
+            name,
+            size,
+            own_manifests,
+        }),
+        // All have ended: what was written, in whole or in part, can go.
+        (Err(e), list) => {
+            own_manifests.extend(list.ok().map(|(name, _)| name));
+            remove(context, &own_manifests).await;
+            Err(e)
+        }
+        (_, Err(e)) => {
+            remove(context, &own_manifests).await;
+            Err(e)
+        }
     }
-    Ok(list)
 }
 
 /// Writes the list of what the table holds before this commit: the latest snapshot's manifests, merged where that pays.
@@ -73,7 +84,7 @@ pub(crate) async fn write_base(
     latest: Option<&Snapshot>,
 ) -> Result<WrittenList> {
     let Some(latest) = latest else {
-        return write_list(context, &[], Vec::new()).await;
+        return write_entries(context, &[]).await;
     };
     let inputs = ManifestReader::new(&context.log, None)
         .metas(latest, ManifestKind::State)
@@ -113,7 +124,17 @@ pub(crate) async fn write_base(
         }
     };
     remove(context, &merged.abandoned_files).await;
-    write_list(context, &merged.manifests, merged.new_files).await
+    match write_list(context, &merged.manifests).await {
+        Ok((name, size)) => Ok(WrittenList {
+            name,
+            size,
+            own_manifests: merged.new_files,
+        }),
+        Err(e) => {
+            remove(context, &merged.new_files).await;
+            Err(e)
+        }
+    }
 }
 
 /// Does what the merge asks for; answers when it is over.
@@ -215,30 +236,16 @@ async fn remove(context: &CommitContext, names: &[String]) {
     }
 }
 
+/// Writes a list; the answer is its name and size.
 async fn write_list(
     context: &CommitContext,
     manifests: &[ManifestFileMeta],
-    own_manifests: Vec<String>,
-) -> Result<WrittenList> {
+) -> Result<(String, i64)> {
     let bytes = manifest_list::encode(manifests, codec(context)?)?;
     let size = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
     let name = manifest_list_name(&context.log.env().new_uuid(), 0);
-    match context
-        .log
-        .io()
-        .write(&context.log.paths().manifest(&name), Bytes::from(bytes))
-        .await
-    {
-        Ok(()) => Ok(WrittenList {
-            name,
-            size,
-            own_manifests,
-        }),
-        Err(e) => {
-            remove(context, &own_manifests).await;
-            Err(e.into())
-        }
-    }
+    write(context, name.clone(), bytes).await?;
+    Ok((name, size))
 }
 
 /// Stores a manifest under a new name.

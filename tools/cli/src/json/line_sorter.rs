@@ -75,8 +75,8 @@ impl LineSorter {
     /// # Errors
     /// What `out` says; those of the local disk.
     pub fn drain(&mut self, mut out: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        self.held.sort();
         if self.runs.is_empty() {
+            self.held.sort();
             self.held.iter().try_for_each(&mut out)?;
         } else {
             if !self.held.is_empty() {
