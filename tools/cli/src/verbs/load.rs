@@ -22,6 +22,7 @@ use crate::load::{
     Resume, Source, SourceBatch, SourceFile,
 };
 use crate::output::{Output, Progress};
+use crate::stop;
 
 pub(crate) async fn run(args: LoadArgs, context: &mut Context) -> Result<u8> {
     let table = open_table(&args, context).await?;
@@ -165,7 +166,7 @@ fn where_it_stands(committed: &LoadProgress, identity: &LoadIdentity) -> String 
 /// How a load ended without an error.
 enum Ended {
     Whole,
-    /// By Ctrl-C.
+    /// By a signal.
     Stopped,
 }
 
@@ -202,13 +203,13 @@ struct Load {
 
 impl Load {
     async fn run(&mut self, source: &mut Source, output: &mut Output) -> Result<Ended> {
-        let mut stopped = std::pin::pin!(tokio::signal::ctrl_c());
+        let mut stopped = std::pin::pin!(stop::requested());
         loop {
             // A commit is not left in its middle; everything else is, for the writer is given up then.
             let committable = tokio::select! {
                 biased;
-                signal = &mut stopped => {
-                    signal.map_err(CliError::Runtime)?;
+                stopped = &mut stopped => {
+                    stopped?;
                     return Ok(Ended::Stopped);
                 }
                 work = self.work(source) => work?,

@@ -13,6 +13,7 @@ use crate::error::{CliError, EXIT_DONE, Result};
 use crate::export::{Destination, ExportFormat, ExportWriter};
 use crate::json::{Lines, RowEncoder};
 use crate::output::{Align, Cell, OutputMode, RowTable};
+use crate::stop;
 use crate::verbs::UNSORTED_BYTES;
 use crate::verbs::query::{KindColumn, QueryArgs};
 
@@ -173,8 +174,22 @@ async fn export(
     };
     let mut writer = ExportWriter::new(format, row_type, destination)?;
     let mut progress = context.progress("read");
+    let mut stopped = std::pin::pin!(stop::requested());
     let mut batches = scan.read().await?;
-    while let Some(batch) = batches.next_batch().await? {
+    loop {
+        let next = tokio::select! {
+            biased;
+            // What was written into the temporary file goes with the writer.
+            stopped = &mut stopped, if file.is_some() => {
+                stopped?;
+                progress.finish();
+                return Err(CliError::Stopped {
+                    what: "no file was written".to_owned(),
+                });
+            }
+            next = batches.next_batch() => next?,
+        };
+        let Some(batch) = next else { break };
         writer.write(&batch)?;
         progress.add(u64::try_from(batch.num_rows()).unwrap_or_default());
     }

@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::error::{CliError, EXIT_DONE, Result};
 use crate::json::{LineSorter, Lines, RowEncoder};
 use crate::output::{Align, Cell, Output, OutputMode, RowTable};
+use crate::stop;
 use crate::verbs::UNSORTED_BYTES;
 use crate::verbs::query::{KindColumn, QueryArgs};
 
@@ -107,14 +108,14 @@ pub(crate) async fn run(args: StreamArgs, context: &mut Context) -> Result<u8> {
         context.engine.line_sorter(),
     );
     let poll = args.poll_millis.map(Duration::from_millis);
-    let mut stopped = std::pin::pin!(tokio::signal::ctrl_c());
+    let mut stopped = std::pin::pin!(stop::requested());
     loop {
         let next = if args.follow {
             // What was printed is seen while the stream waits.
             context.output.flush()?;
             tokio::select! {
                 plan = stream.wait_next(poll) => Some(plan?),
-                signal = &mut stopped => signal.map(|()| None).map_err(CliError::Runtime)?,
+                stopped = &mut stopped => stopped.map(|()| None)?,
             }
         } else {
             stream.plan_next().await?

@@ -264,6 +264,16 @@ fn conditions_as_text_and_as_json_hold_together_in_read_plan_and_stream() {
 /// Ctrl-C while the load waits for more lines.
 #[test]
 fn an_interrupted_load_leaves_what_it_committed_and_goes_on_later() {
+    a_signal_stops_a_load_after_a_commit("-INT");
+}
+
+/// What a supervisor sends before it kills.
+#[test]
+fn a_terminated_load_leaves_what_it_committed_and_goes_on_later() {
+    a_signal_stops_a_load_after_a_commit("-TERM");
+}
+
+fn a_signal_stops_a_load_after_a_commit(signal: &str) {
     let place = Place::new();
     let head = place.write("head.csv", "id,v\n0,0\n");
     place.answer("create", "db.t", &["--like", &head]);
@@ -305,7 +315,7 @@ fn an_interrupted_load_leaves_what_it_committed_and_goes_on_later() {
         assert!(line.contains(&format!("\"rows\":{rows},")), "{line}");
     }
     let interrupted = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
+        .args([signal, &child.id().to_string()])
         .status()
         .unwrap();
     assert!(interrupted.success());

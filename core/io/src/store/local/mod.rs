@@ -3,6 +3,7 @@
 //! Not `object_store`'s local store: it stages as `NAME#1` beside the target, and a name that begins with `snapshot-` and is no number
 //! makes Java's listing fail (spec 01 §1); its listing hides such names from a cleaner, and it does not force files to the disk.
 
+mod list;
 mod publish;
 mod read;
 mod sink;
@@ -12,7 +13,6 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::UNIX_EPOCH;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -21,7 +21,7 @@ use tokio::sync::Semaphore;
 use self::publish::Publisher;
 pub(crate) use self::read::read_at;
 use self::sink::LocalSink;
-use super::{Depth, FileStatus, OpenFile, PutOutcome, RangeHabits, Sink, Sought, Store, child};
+use super::{Depth, FileStatus, OpenFile, PutOutcome, RangeHabits, Sink, Sought, Store};
 use crate::{IoError, IoOptions};
 
 #[derive(Debug)]
@@ -128,20 +128,7 @@ impl Store for LocalStore {
 
     async fn list(&self, dir: &str, depth: Depth) -> Result<Vec<FileStatus>, IoError> {
         let dir = dir.to_owned();
-        blocking(move || {
-            let mut found = Vec::new();
-            let mut folders = vec![dir];
-            while let Some(folder) = folders.pop() {
-                for status in list_one(&folder)? {
-                    match depth {
-                        Depth::All if status.is_dir => folders.push(status.path),
-                        _ => found.push(status),
-                    }
-                }
-            }
-            Ok(found)
-        })
-        .await
+        blocking(move || list::list(dir, depth)).await
     }
 
     async fn write(&self, path: &str, bytes: Bytes) -> Result<(), IoError> {
@@ -250,42 +237,4 @@ fn missing_is_fine(result: io::Result<()>) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         other => other,
     }
-}
-
-/// The entries of a folder. Symbolic links count as what they point to, except that a linked folder is not descended into;
-/// names that are not UTF-8 cannot be part of a table and are left out.
-fn list_one(dir: &str) -> Result<Vec<FileStatus>, IoError> {
-    let failed = |error| IoError::from_os("list", dir, error);
-    let entries = match fs::read_dir(os_path(dir)) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(failed(error)),
-    };
-    let mut found = Vec::new();
-    for entry in entries {
-        let entry = entry.map_err(failed)?;
-        let Ok(name) = entry.file_name().into_string() else {
-            continue;
-        };
-        let meta = match fs::metadata(entry.path()) {
-            Ok(meta) => meta,
-            // Removed since the folder was read, or a link to nowhere.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(failed(error)),
-        };
-        let modified = meta
-            .modified()
-            .ok()
-            .and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-        found.push(FileStatus {
-            path: child(dir, &name),
-            name,
-            size: if meta.is_dir() { 0 } else { meta.len() },
-            is_dir: meta.is_dir(),
-            modified_millis: modified
-                .and_then(|since| i64::try_from(since.as_millis()).ok())
-                .unwrap_or(0),
-        });
-    }
-    Ok(found)
 }
