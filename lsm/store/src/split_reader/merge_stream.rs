@@ -9,7 +9,7 @@ use arrow_schema::SchemaRef;
 use tidewater_files::FilesContext;
 use tidewater_format::TableSchema;
 use tidewater_merge::{MergeEngine, MergeMode, Section, Versions};
-use tidewater_types::SchemaId;
+use tidewater_types::{Predicate, SchemaId};
 
 use super::columns::{Extra, OutputColumn, ReadColumns};
 use super::feed::{FileOpener, FileTask};
@@ -30,6 +30,8 @@ pub struct MergeRequest {
     pub bucket_path: String,
     /// Files in key order, as [`interval_partition`](tidewater_merge::interval_partition) cuts them.
     pub sections: Vec<Section>,
+    /// Rows that do not match are left out before they are merged: those that have expired.
+    pub keep: Option<Predicate>,
     /// Whether results of kind `-U` and `-D` are left out ([`drop_delete`](tidewater_merge::drop_delete)).
     pub drop_deletes: bool,
     /// Most rows of a batch.
@@ -72,7 +74,7 @@ impl MergeStream {
             Ok(FileTask {
                 file: Arc::clone(file),
                 columns: Arc::clone(&columns),
-                filter: None,
+                filter: request.keep.clone(),
             })
         })?;
         let rules = MergeRules {

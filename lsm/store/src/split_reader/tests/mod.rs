@@ -279,6 +279,7 @@ proptest! {
                 schemas: bucket.schemas_by_id(),
                 bucket_path: DIR.to_owned(),
                 sections: interval_partition(&bucket.files(), &keys).unwrap(),
+                keep: None,
                 drop_deletes,
                 batch_rows,
                 schema: Arc::clone(&schema),
@@ -408,6 +409,7 @@ async fn a_file_without_a_column_that_its_schema_has_is_damaged_for_reads_and_co
         schemas: bucket.schemas_by_id(),
         bucket_path: DIR.to_owned(),
         sections: interval_partition(&files, &keys).unwrap(),
+        keep: None,
         drop_deletes: true,
         batch_rows: 10,
     };
