@@ -15,7 +15,7 @@ mod writer;
 pub use self::context::FilesContext;
 pub use self::error::{FilesError, Result};
 pub use self::parquet::{
-    BatchStream, DEFAULT_BATCH_ROWS, DEFAULT_UNIT_BYTES, FileRead, ParquetFileReader,
+    BatchStream, DEFAULT_BATCH_ROWS, DEFAULT_UNIT_BYTES, FileRead, LocalChunks, ParquetFileReader,
     ParquetWriteOptions, ReadRequest, RowChoice, SchemaMapping, parquet_schema,
 };
 pub use self::writer::{

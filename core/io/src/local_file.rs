@@ -24,7 +24,8 @@ pub struct LocalFile {
     path: String,
     length: u64,
     metrics: Arc<LiveMetrics>,
-    _place: OwnedSemaphorePermit,
+    /// Of the places for files that the store keeps open.
+    _place: Option<OwnedSemaphorePermit>,
 }
 
 impl LocalFile {
@@ -34,8 +35,22 @@ impl LocalFile {
             path,
             length: open.length,
             metrics,
-            _place: open.place,
+            _place: Some(open.place),
         }
+    }
+
+    /// A file that somebody else opened; `name` is for messages.
+    ///
+    /// # Errors
+    /// The operating system's, asked for the length.
+    pub fn opened(file: File, name: impl Into<String>) -> io::Result<Self> {
+        Ok(Self {
+            length: file.metadata()?.len(),
+            file,
+            path: name.into(),
+            metrics: Arc::default(),
+            _place: None,
+        })
     }
 
     /// Bytes that the file had when it was opened.

@@ -29,6 +29,7 @@ use super::convert::ConvertError;
 use super::footer::Footer;
 use super::local::LocalChunks;
 use super::mapping::SchemaMapping;
+use super::thrift_guard::check_pages;
 use crate::error::{FilesError, Result};
 
 /// Rows of one row group that are read together.
@@ -101,7 +102,7 @@ impl UnitDecoder {
         let metadata = plan.footer.reader().clone();
         let pages = match &plan.local {
             Some(file) => {
-                let chunks = LocalChunks::new(Arc::clone(file));
+                let chunks = LocalChunks::new(Arc::clone(file), plan.footer.metadata());
                 let builder =
                     ParquetRecordBatchReaderBuilder::new_with_metadata(chunks.clone(), metadata);
                 let builder = Some(Box::new(plan.configured(builder, unit)));
@@ -138,8 +139,10 @@ impl UnitDecoder {
                 what: "bytes were pushed to a reader of a local file".to_owned(),
             });
         };
+        let path = self.plan.footer.path();
+        check_ranges(path, &ranges, &bytes)?;
         let pushed = decoder.push_ranges(ranges, bytes);
-        pushed.map_err(|error| FilesError::corrupt(self.plan.footer.path(), error))
+        pushed.map_err(|error| FilesError::corrupt(path, error))
     }
 
     /// Asks for the first bytes without decoding anything; none if no bytes are needed.
@@ -225,6 +228,17 @@ impl UnitDecoder {
             }
         }
     }
+}
+
+/// Looks over the headers of the pages that were fetched: the decoder asks for whole pages, or for whole chunks of them.
+pub(crate) fn check_ranges(path: &str, ranges: &[Range<u64>], bytes: &[Bytes]) -> Result<()> {
+    for (range, bytes) in ranges.iter().zip(bytes) {
+        check_pages(bytes).map_err(|fault| {
+            let what = format!("pages from byte {} on: {fault}", range.start);
+            FilesError::corrupt(path, what)
+        })?;
+    }
+    Ok(())
 }
 
 impl UnitPlan {

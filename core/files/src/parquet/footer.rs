@@ -181,7 +181,7 @@ impl Footer {
                 slice(&bytes, range.start, &(at..at.checked_add(length)?))
             });
             check_struct(&index.ok_or_else(|| corrupt("outside the file".to_owned()))?)
-                .map_err(corrupt)?;
+                .map_err(|fault| corrupt(fault.to_string()))?;
         }
         let metadata = ParquetMetaData::clone(self.metadata());
         let mut decoder =

@@ -1,34 +1,71 @@
-//! A local file as the decoder reads it: page by page, as it decodes them.
+//! A local file as the decoder reads it: page by page, as it decodes them. Headers of pages are looked over first.
 
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use parquet::errors::{ParquetError, Result};
+use parquet::file::FOOTER_SIZE;
+use parquet::file::metadata::{FooterTail, ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::reader::{ChunkReader, Length};
 use tidewater_io::{IoError, LocalFile};
 
+use super::thrift_guard::{Fault, check_footer, check_page_header};
+
 /// Bytes that are read to find a page's header; most are shorter.
 const HEADER_BYTES: usize = 512;
+/// Longest header of a page: it may hold the least and greatest value of a column.
+const HEADER_BYTES_MAX: usize = 32 << 20;
+/// How much more is read of a header that was not whole.
+const HEADER_GROWTH: usize = 16;
 
 /// An open file for the decoder. Clones share the fault.
 #[derive(Debug, Clone)]
-pub(crate) struct LocalChunks {
+pub struct LocalChunks {
     file: Arc<LocalFile>,
+    /// Whether pages are found by their index and read with their headers; otherwise headers are read by themselves.
+    by_index: bool,
     /// Why a read failed: of the decoder's errors only the text is left.
     fault: Arc<Mutex<Option<IoError>>>,
 }
 
 impl LocalChunks {
-    pub(crate) fn new(file: Arc<LocalFile>) -> Self {
+    /// The file, for a decoder that was given this metadata.
+    pub fn new(file: Arc<LocalFile>, metadata: &ParquetMetaData) -> Self {
         Self {
             file,
+            by_index: metadata
+                .offset_index()
+                .is_some_and(|index| !index.is_empty()),
             fault: Arc::default(),
         }
     }
 
+    /// The file and what its footer says, without page indexes. Blocks.
+    ///
+    /// # Errors
+    /// A file that is no whole Parquet file, or whose footer is damaged; the disk's.
+    pub fn open(file: Arc<LocalFile>) -> Result<(Self, ParquetMetaData)> {
+        let length = file.length();
+        let read = |start: u64, length: usize| {
+            let read = file.read(start, length);
+            read.map_err(|error| ParquetError::from(io::Error::other(error.to_string())))
+        };
+        let no_footer = || ParquetError::General("no footer of a Parquet file".to_owned());
+        let tail_at = length
+            .checked_sub(FOOTER_SIZE as u64)
+            .ok_or_else(no_footer)?;
+        let tail = read(tail_at, FOOTER_SIZE)?;
+        let footer = FooterTail::try_from(tail.as_ref())?.metadata_length();
+        let footer_at = tail_at.checked_sub(footer as u64).ok_or_else(no_footer)?;
+        let footer = read(footer_at, footer)?;
+        check_footer(&footer).map_err(|fault| ParquetError::General(format!("footer: {fault}")))?;
+        let metadata = ParquetMetaDataReader::decode_metadata(&footer)?;
+        Ok((Self::new(file, &metadata), metadata))
+    }
+
     /// The fault that ended the decoder, if it was the disk's.
-    pub(crate) fn take_fault(&self) -> Option<IoError> {
+    pub fn take_fault(&self) -> Option<IoError> {
         self.fault
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -40,6 +77,36 @@ impl LocalChunks {
         *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
         text
     }
+
+    /// Checks the header at `start`, of which `read` are the first bytes.
+    fn check_header(&self, start: u64, read: &[u8]) -> io::Result<()> {
+        let mut fault = match check_page_header(read) {
+            Ok(_) => return Ok(()),
+            Err(fault) => fault,
+        };
+        let mut length = read.len();
+        while matches!(fault, Fault::Ends(_)) && length < HEADER_BYTES_MAX {
+            let left = self.file.length().saturating_sub(start);
+            let left = usize::try_from(left).unwrap_or(usize::MAX);
+            let more = length.saturating_mul(HEADER_GROWTH).min(left);
+            if more <= length {
+                break;
+            }
+            length = more;
+            let bytes = self.file.read(start, length);
+            let bytes = bytes.map_err(|error| self.failed(error))?;
+            match check_page_header(&bytes) {
+                Ok(_) => return Ok(()),
+                Err(next) => fault = next,
+            }
+        }
+        Err(bad_header(start, &fault))
+    }
+}
+
+fn bad_header(start: u64, fault: &Fault) -> io::Error {
+    let what = format!("header of the page at byte {start}: {fault}");
+    io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
 impl Length for LocalChunks {
@@ -54,6 +121,7 @@ impl ChunkReader for LocalChunks {
     fn get_read(&self, start: u64) -> Result<Ahead> {
         Ok(Ahead {
             chunks: self.clone(),
+            start,
             next: start,
             buffer: [0; HEADER_BYTES],
             rest: 0..0,
@@ -62,14 +130,19 @@ impl ChunkReader for LocalChunks {
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
         let read = self.file.read(start, length);
-        read.map_err(|error| ParquetError::from(self.failed(error)))
+        let bytes = read.map_err(|error| ParquetError::from(self.failed(error)))?;
+        if self.by_index && length > 0 {
+            check_page_header(&bytes).map_err(|fault| bad_header(start, &fault))?;
+        }
+        Ok(bytes)
     }
 }
 
-/// Reads on from one place, a few bytes at a time.
+/// Reads on from one place, a few bytes at a time: the header of a page, if anything.
 #[derive(Debug)]
-pub(crate) struct Ahead {
+pub struct Ahead {
     chunks: LocalChunks,
+    start: u64,
     next: u64,
     buffer: [u8; HEADER_BYTES],
     /// What of the buffer has not been given out.
@@ -81,6 +154,10 @@ impl Read for Ahead {
         if self.rest.is_empty() {
             let read = self.chunks.file.read_some(self.next, &mut self.buffer);
             let read = read.map_err(|error| self.chunks.failed(error))?;
+            if self.next == self.start {
+                let head = self.buffer.get(..read).unwrap_or_default();
+                self.chunks.check_header(self.start, head)?;
+            }
             self.next += read as u64;
             self.rest = 0..read;
         }

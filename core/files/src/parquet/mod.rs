@@ -27,6 +27,7 @@ pub(crate) use self::bounds::file_bounds;
 pub(crate) use self::file_schema::FileSchema;
 pub(crate) use self::file_writer::{ParquetFileWriter, ParquetFormat};
 pub(crate) use self::footer_cache::FooterCache;
+pub use self::local::LocalChunks;
 pub use self::mapping::SchemaMapping;
 pub use self::options::ParquetWriteOptions;
 pub use self::reader::{

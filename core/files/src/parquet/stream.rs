@@ -27,7 +27,7 @@ use tidewater_io::LocalFile;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::decode::{Step, Unit, UnitDecoder, UnitPlan};
+use super::decode::{Step, Unit, UnitDecoder, UnitPlan, check_ranges};
 use super::footer::Footer;
 use crate::context::FilesContext;
 use crate::error::{FilesError, Result};
@@ -363,6 +363,9 @@ impl Part<'_> {
         else {
             return false;
         };
+        if check_ranges(self.footer.path(), &ranges, &bytes).is_err() {
+            return true;
+        }
         let decode = move || {
             decoder.push_ranges(ranges, bytes)?;
             match decoder.try_next_reader()? {

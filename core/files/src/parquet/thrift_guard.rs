@@ -2,6 +2,8 @@
 //!
 //! The library reserves memory for some lists by their declared length, and recurses into schemas as deep as they say. Both come from
 //! the file, and running out of memory or stack ends the process, so lengths, depths and child counts are checked here first.
+//! It also counts through lists that it skips, however long and though their bytes have ended: one changed byte of a page's header would
+//! keep a thread busy for hours.
 //! Source: Thrift compact protocol; `parquet.thrift` for the numbers of the schema's fields.
 
 /// Deepest nesting of Thrift values; Parquet's own structures need less than ten.
@@ -12,16 +14,85 @@ const SCHEMA_DEPTH_MAX: usize = 200;
 const SCHEMA_FIELD: i64 = 2;
 const NUM_CHILDREN_FIELD: i64 = 5;
 
+/// `ColumnIndex.null_pages`.
+const NULL_PAGES_FIELD: i64 = 1;
+/// `PageHeader.compressed_page_size`.
+const PAGE_BYTES_FIELD: i64 = 3;
+
+/// What is wrong with bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// They end in the middle: more of them may be fine.
+    Ends(String),
+    /// A sentence.
+    Wrong(String),
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Ends(what) | Self::Wrong(what) => f.write_str(what),
+        }
+    }
+}
+
+fn wrong<T>(what: impl Into<String>) -> Result<T, Fault> {
+    Err(Fault::Wrong(what.into()))
+}
+
+/// A checked page header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct CheckedHeader {
+    /// Bytes of the header.
+    pub(crate) length: usize,
+    /// Bytes of the page behind it, as it says.
+    pub(crate) page_bytes: i64,
+}
+
+/// Checks the `PageHeader` with which the bytes begin.
+///
+/// # Errors
+/// [`Fault::Ends`] if more bytes are needed to tell.
+pub(crate) fn check_page_header(bytes: &[u8]) -> Result<CheckedHeader, Fault> {
+    let mut walk = Walk::new(bytes);
+    walk.fields(VALUE_DEPTH_MAX, Place::PageHeader)?;
+    Ok(CheckedHeader {
+        length: walk.at,
+        page_bytes: walk.page_bytes,
+    })
+}
+
+/// Checks the headers of pages that follow each other.
+///
+/// # Errors
+/// What is wrong with the first header that is.
+pub(crate) fn check_pages(bytes: &[u8]) -> Result<(), Fault> {
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let at = bytes.len() - rest.len();
+        let header = check_page_header(rest)?;
+        let page = usize::try_from(header.page_bytes).ok();
+        let next = page.and_then(|page| rest.get(header.length.checked_add(page)?..));
+        rest = match next {
+            Some(next) => next,
+            None => {
+                let said = header.page_bytes;
+                return wrong(format!(
+                    "the page at byte {at} of {} says it has {said} bytes",
+                    bytes.len()
+                ));
+            }
+        };
+    }
+    Ok(())
+}
+
 /// Checks a `FileMetaData`.
 ///
 /// # Errors
 /// A sentence that says what is wrong.
-pub(crate) fn check_footer(bytes: &[u8]) -> Result<(), String> {
-    let mut walk = Walk {
-        bytes,
-        at: 0,
-        children: Vec::new(),
-    };
+pub(crate) fn check_footer(bytes: &[u8]) -> Result<(), Fault> {
+    let mut walk = Walk::new(bytes);
     walk.fields(VALUE_DEPTH_MAX, Place::Footer)?;
     check_children(&walk.children)
 }
@@ -30,27 +101,22 @@ pub(crate) fn check_footer(bytes: &[u8]) -> Result<(), String> {
 ///
 /// # Errors
 /// As [`check_footer`].
-pub(crate) fn check_struct(bytes: &[u8]) -> Result<(), String> {
-    Walk {
-        bytes,
-        at: 0,
-        children: Vec::new(),
-    }
-    .fields(VALUE_DEPTH_MAX, Place::Other)
+pub(crate) fn check_struct(bytes: &[u8]) -> Result<(), Fault> {
+    Walk::new(bytes).fields(VALUE_DEPTH_MAX, Place::Index)
 }
 
 /// The schema is a tree in depth-first order; each element tells how many children follow it.
-fn check_children(children: &[i64]) -> Result<(), String> {
+fn check_children(children: &[i64]) -> Result<(), Fault> {
     let mut open: Vec<i64> = Vec::new();
     for (index, &count) in children.iter().enumerate() {
         if let Some(left) = open.last_mut() {
             *left -= 1;
         } else if index > 0 {
-            return Err("the schema has elements behind its end".to_owned());
+            return wrong("the schema has elements behind its end");
         }
         let following = children.len() - index - 1;
         if count < 0 || usize::try_from(count).is_ok_and(|count| count > following) {
-            return Err(format!(
+            return wrong(format!(
                 "a schema element has {count} children, and {following} elements follow"
             ));
         }
@@ -61,13 +127,13 @@ fn check_children(children: &[i64]) -> Result<(), String> {
             open.pop();
         }
         if open.len() > SCHEMA_DEPTH_MAX {
-            return Err(format!("columns are nested deeper than {SCHEMA_DEPTH_MAX}"));
+            return wrong(format!("columns are nested deeper than {SCHEMA_DEPTH_MAX}"));
         }
     }
     if open.is_empty() {
         Ok(())
     } else {
-        Err("the schema ends early".to_owned())
+        wrong("the schema ends early")
     }
 }
 
@@ -75,6 +141,11 @@ fn check_children(children: &[i64]) -> Result<(), String> {
 enum Place {
     Footer,
     SchemaElement,
+    PageHeader,
+    /// A column index or an offset index.
+    Index,
+    /// The one list of truths that there is.
+    Truths,
     Other,
 }
 
@@ -83,24 +154,35 @@ struct Walk<'a> {
     at: usize,
     /// Per schema element its number of children.
     children: Vec<i64>,
+    /// What a page header says of its page.
+    page_bytes: i64,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    fn new(bytes: &'a [u8]) -> Self {
+        Self {
+            bytes,
+            at: 0,
+            children: Vec::new(),
+            page_bytes: 0,
+        }
+    }
+
     fn left(&self) -> usize {
         self.bytes.len() - self.at
     }
 
-    fn byte(&mut self) -> Result<u8, String> {
+    fn byte(&mut self) -> Result<u8, Fault> {
         let byte = self
             .bytes
             .get(self.at)
             .copied()
-            .ok_or_else(|| format!("it ends at byte {}", self.at))?;
+            .ok_or_else(|| Fault::Ends(format!("it ends at byte {}", self.at)))?;
         self.at += 1;
         Ok(byte)
     }
 
-    fn varint(&mut self) -> Result<u64, String> {
+    fn varint(&mut self) -> Result<u64, Fault> {
         let (mut value, mut shift) = (0_u64, 0);
         loop {
             let byte = self.byte()?;
@@ -110,33 +192,33 @@ impl Walk<'_> {
             }
             shift += 7;
             if shift > 63 {
-                return Err(format!("a number at byte {} has no end", self.at));
+                return wrong(format!("a number at byte {} has no end", self.at));
             }
         }
     }
 
-    fn zigzag(&mut self) -> Result<i64, String> {
+    fn zigzag(&mut self) -> Result<i64, Fault> {
         let value = self.varint()?;
         Ok((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
     }
 
-    fn skip(&mut self, count: u64) -> Result<(), String> {
+    fn skip(&mut self, count: u64) -> Result<(), Fault> {
         match usize::try_from(count) {
             Ok(count) if count <= self.left() => {
                 self.at += count;
                 Ok(())
             }
-            _ => Err(format!(
+            _ => Err(Fault::Ends(format!(
                 "{count} bytes are announced at byte {}, {} are left",
                 self.at,
                 self.left()
-            )),
+            ))),
         }
     }
 
-    fn fields(&mut self, depth: usize, place: Place) -> Result<(), String> {
+    fn fields(&mut self, depth: usize, place: Place) -> Result<(), Fault> {
         let Some(depth) = depth.checked_sub(1) else {
-            return Err("values are nested too deep".to_owned());
+            return wrong("values are nested too deep");
         };
         let (mut id, mut children) = (0_i64, 0);
         loop {
@@ -151,11 +233,13 @@ impl Walk<'_> {
             let kind = header & 0x0f;
             if place == Place::SchemaElement && id == NUM_CHILDREN_FIELD && kind == 5 {
                 children = self.zigzag()?;
+            } else if place == Place::PageHeader && id == PAGE_BYTES_FIELD && kind == 5 {
+                self.page_bytes = self.zigzag()?;
             } else {
-                let inner = if place == Place::Footer && id == SCHEMA_FIELD {
-                    Place::SchemaElement
-                } else {
-                    Place::Other
+                let inner = match (place, id) {
+                    (Place::Footer, SCHEMA_FIELD) => Place::SchemaElement,
+                    (Place::Index, NULL_PAGES_FIELD) => Place::Truths,
+                    _ => Place::Other,
                 };
                 self.value(kind, depth, inner, false)?;
             }
@@ -166,7 +250,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn value(&mut self, kind: u8, depth: usize, inner: Place, in_list: bool) -> Result<(), String> {
+    fn value(&mut self, kind: u8, depth: usize, inner: Place, in_list: bool) -> Result<(), Fault> {
         match kind {
             1 | 2 if in_list => self.skip(1),
             1 | 2 => Ok(()),
@@ -181,26 +265,37 @@ impl Walk<'_> {
             11 => self.map(depth),
             12 => self.fields(depth, inner),
             13 => self.skip(16),
-            other => Err(format!("type {other} at byte {} is unknown", self.at)),
+            other => wrong(format!("type {other} at byte {} is unknown", self.at)),
         }
     }
 
-    fn list(&mut self, depth: usize, inner: Place) -> Result<(), String> {
+    /// The library skips a list of truths as if they took no bytes: what it reads next is not what is next.
+    fn no_truths(&self, kind: u8) -> Result<(), Fault> {
+        match kind {
+            1 | 2 => wrong(format!("truths in a list or map at byte {}", self.at)),
+            _ => Ok(()),
+        }
+    }
+
+    fn list(&mut self, depth: usize, inner: Place) -> Result<(), Fault> {
         let Some(depth) = depth.checked_sub(1) else {
-            return Err("values are nested too deep".to_owned());
+            return wrong("values are nested too deep");
         };
         let header = self.byte()?;
         let count = match header >> 4 {
             15 => self.varint()?,
             short => short.into(),
         };
+        if inner != Place::Truths {
+            self.no_truths(header & 0x0f)?;
+        }
         // Every element takes a byte at least.
         if count > self.left() as u64 {
-            return Err(format!(
+            return Err(Fault::Ends(format!(
                 "a list of {count} at byte {}, {} bytes are left",
                 self.at,
                 self.left()
-            ));
+            )));
         }
         for _ in 0..count {
             self.value(header & 0x0f, depth, inner, true)?;
@@ -208,22 +303,24 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn map(&mut self, depth: usize) -> Result<(), String> {
+    fn map(&mut self, depth: usize) -> Result<(), Fault> {
         let Some(depth) = depth.checked_sub(1) else {
-            return Err("values are nested too deep".to_owned());
+            return wrong("values are nested too deep");
         };
         let count = self.varint()?;
         if count == 0 {
             return Ok(());
         }
         if count > self.left() as u64 {
-            return Err(format!(
+            return Err(Fault::Ends(format!(
                 "a map of {count} at byte {}, {} bytes are left",
                 self.at,
                 self.left()
-            ));
+            )));
         }
         let kinds = self.byte()?;
+        self.no_truths(kinds >> 4)?;
+        self.no_truths(kinds & 0x0f)?;
         for _ in 0..count {
             self.value(kinds >> 4, depth, Place::Other, true)?;
             self.value(kinds & 0x0f, depth, Place::Other, true)?;
@@ -263,7 +360,10 @@ mod tests {
     fn a_list_longer_than_the_bytes_is_refused() {
         // Field 4, list of structs with 2^31 elements.
         let error = check_footer(&[0x49, 0xfc, 0x80, 0x80, 0x80, 0x80, 0x08, 0]).unwrap_err();
-        assert!(error.contains("a list of 2147483648"), "{error}");
+        assert!(
+            error.to_string().contains("a list of 2147483648"),
+            "{error}"
+        );
         check_struct(&[0x19, 0xfc, 0x80, 0x80, 0x80, 0x80, 0x08, 0]).unwrap_err();
     }
 
@@ -278,12 +378,35 @@ mod tests {
         }
         bytes.push(0);
         let error = check_footer(&bytes).unwrap_err();
-        assert!(error.contains("deeper"), "{error}");
+        assert!(error.to_string().contains("deeper"), "{error}");
     }
 
     #[test]
     fn text_longer_than_the_bytes_is_refused() {
         check_struct(&[0x18, 0x7f, b'a', 0]).unwrap_err();
         check_struct(&[0x18, 1, b'a', 0]).unwrap();
+    }
+
+    /// Field 3: five bytes of page; another field: a list of truths as long as it says, without a byte of its own for the library.
+    #[test]
+    fn pages_are_walked_by_what_their_headers_say() {
+        let page = [0x35, 10, 0, 1, 2, 3, 4, 5];
+        assert_eq!(
+            check_page_header(&page),
+            Ok(CheckedHeader {
+                length: 3,
+                page_bytes: 5
+            })
+        );
+        check_pages(&[page, page].concat()).unwrap();
+        assert!(matches!(check_pages(&page[..7]), Err(Fault::Wrong(_))));
+        assert!(matches!(check_pages(&page[..2]), Err(Fault::Ends(_))));
+        let negative = [0x35, 1, 0];
+        assert!(matches!(check_pages(&negative), Err(Fault::Wrong(_))));
+        let long_list = [0x19, 0xf1, 0xff, 0xff, 0xff, 0xff, 0x07, 0];
+        check_page_header(&long_list).unwrap_err();
+        let short_list = [0x19, 0x21, 1, 1, 0];
+        check_page_header(&short_list).unwrap_err();
+        check_struct(&short_list).unwrap();
     }
 }

@@ -1,6 +1,5 @@
 //! Parquet files as a table's rows. Columns that nobody wants are not read, row groups that are done are not opened.
 
-use std::fs::File;
 use std::sync::Arc;
 
 use arrow_array::RecordBatchReader;
@@ -13,6 +12,8 @@ use parquet::arrow::arrow_reader::{
 use parquet::basic::Type as PhysicalType;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ColumnChunkMetaData;
+use tidewater_files::LocalChunks;
+use tidewater_io::LocalFile;
 use tidewater_types::{RowType, TypeKind};
 
 use super::columnar::{names, piece, rows_for};
@@ -27,7 +28,7 @@ const PIECE_BYTES_SLACK: usize = 4;
 /// Reads one Parquet input.
 pub(super) struct ParquetReader {
     name: String,
-    file: File,
+    file: LocalChunks,
     metadata: ArrowReaderMetadata,
     target: Target,
     size: PieceSize,
@@ -41,19 +42,28 @@ pub(super) struct ParquetReader {
 /// The schema of a Parquet input.
 pub(super) fn schema(input: Input) -> Result<SchemaRef> {
     let name = input.name();
-    let file = input.file()?;
-    let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
-        .map_err(|source| broken(&name, 0, source))?;
+    let (_, metadata) = open(&name, input)?;
     Ok(Arc::clone(metadata.schema()))
+}
+
+/// The file as the decoder reads it, and what its footer says.
+fn open(name: &str, input: Input) -> Result<(LocalChunks, ArrowReaderMetadata)> {
+    let file = LocalFile::opened(input.file()?, name).map_err(|source| LoadError::Read {
+        file: name.to_owned(),
+        source,
+    })?;
+    let error = |source| broken(name, 0, source);
+    let (file, metadata) = LocalChunks::open(Arc::new(file)).map_err(error)?;
+    let options = ArrowReaderOptions::new();
+    let metadata = ArrowReaderMetadata::try_new(Arc::new(metadata), options).map_err(error)?;
+    Ok((file, metadata))
 }
 
 impl ParquetReader {
     pub(super) fn open(input: Input, target: Target, size: PieceSize) -> Result<Self> {
         let name = input.name();
-        let file = input.file()?;
+        let (file, mut metadata) = open(&name, input)?;
         let error = |source| broken(&name, 0, source);
-        let mut metadata =
-            ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(error)?;
         target.check_columns(&name, &names(metadata.schema()))?;
         if let Some(schema) = with_wide_int96(&metadata, &target.row_type) {
             let options = ArrowReaderOptions::new().with_schema(schema);
@@ -75,12 +85,10 @@ impl ParquetReader {
     /// Reads on behind `self.row`.
     fn start(&self) -> Result<ParquetRecordBatchReader> {
         let error = |source| broken(&self.name, self.row, source);
-        let file = self.file.try_clone().map_err(|source| LoadError::Read {
-            file: self.name.clone(),
-            source,
-        })?;
-        let builder =
-            ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone());
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(
+            self.file.clone(),
+            self.metadata.clone(),
+        );
         let wanted = |name: &str| {
             self.target.row_type.index_of(name).is_some() || self.target.is_only_kind(name)
         };
