@@ -1,10 +1,12 @@
-//! Which rows of a file are read: positions chosen by the caller, rows left by pruning, and how both are cut into units.
+//! Which rows of a file are read: positions chosen by the caller, rows that are not deleted, rows left by pruning, and how all of them are
+//! cut into units.
 
 use std::ops::Range;
 
 use arrow_buffer::BooleanBuffer;
 use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
 use parquet::file::metadata::ParquetMetaData;
+use tidewater_index::DeletionVector;
 
 use super::decode::Unit;
 
@@ -53,6 +55,31 @@ impl RowChoice {
             }
         }
     }
+}
+
+/// Rows from one deleted one to the next, on average, below which a bit for each row is shorter, and faster, than a list of stretches.
+const DENSE_ROWS: u64 = 32;
+
+/// The rows of a row group that are not deleted; none if that is all of them. `rows` are its positions in the file.
+pub(crate) fn live_rows(deleted: &DeletionVector, rows: Range<u64>) -> Option<RowSelection> {
+    let count = deleted.cardinality_in(rows.clone());
+    if count == 0 {
+        return None;
+    }
+    let length = rows.end - rows.start;
+    if count > length / DENSE_ROWS {
+        return deleted
+            .live_mask(rows)
+            .map(RowSelection::from_boolean_buffer);
+    }
+    let local = |row: u64| usize::try_from(row - rows.start).unwrap_or(usize::MAX);
+    let (mut live, mut at) = (Vec::new(), 0);
+    for stretch in deleted.stretches(rows.clone()) {
+        live.push(at..local(stretch.start));
+        at = local(stretch.end);
+    }
+    live.push(at..local(rows.end));
+    Some(selection_of(live.into_iter(), local(rows.end)))
 }
 
 /// A selection of the rows in `ranges`, which rise, out of `length`. Ranges that are out of order are cut, not trusted.

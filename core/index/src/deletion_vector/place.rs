@@ -31,14 +31,11 @@ pub struct DeletionFile {
 /// Where the deletion vectors of some data files are, by the names of the data files.
 pub type DeletionFiles = HashMap<String, DeletionFile>;
 
-/// Where the vectors of an index file are, which lies at `path`.
+/// Where the vectors of the index file at `path` are.
 ///
 /// # Errors
 /// [`IndexError::Place`] for places that no file has.
-pub fn deletion_files(
-    path: &str,
-    file: &IndexFileMeta,
-) -> Result<impl Iterator<Item = (String, DeletionFile)>> {
+pub fn deletion_files(path: &str, file: &IndexFileMeta) -> Result<Vec<(String, DeletionFile)>> {
     let path: Arc<str> = Arc::from(path);
     let file_bytes = u64::try_from(file.file_size).unwrap_or(0);
     let place = |range: &DvMeta| {
@@ -62,8 +59,7 @@ pub fn deletion_files(
         Ok((range.data_file_name.clone(), place))
     };
     let ranges = file.deletion_vectors.as_deref().unwrap_or_default();
-    let places: Vec<_> = ranges.iter().map(place).collect::<Result<_>>()?;
-    Ok(places.into_iter())
+    ranges.iter().map(place).collect()
 }
 
 /// Reads one vector, with one request.

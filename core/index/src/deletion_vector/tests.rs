@@ -170,6 +170,7 @@ async fn stored(bytes: &[u8]) -> FileIo {
 fn places(file: &EncodedDvFile) -> DeletionFiles {
     deletion_files(PATH, &file.meta("index-0".to_owned()))
         .unwrap()
+        .into_iter()
         .collect()
 }
 

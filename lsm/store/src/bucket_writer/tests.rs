@@ -153,6 +153,7 @@ impl Bucket {
         let split = SplitFiles {
             bucket_path: self.place.path.clone(),
             files: files.to_vec(),
+            deletions: Arc::default(),
             read,
             parallel: 1,
         };

@@ -93,6 +93,7 @@ async fn rewrite(
             schemas: Arc::clone(schemas),
             bucket_path: maker.place.path.clone(),
             sections,
+            deletions: Arc::default(),
             drop_deletes,
             batch_rows: CHUNK_ROWS,
         },

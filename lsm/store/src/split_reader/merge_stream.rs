@@ -8,6 +8,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use tidewater_files::FilesContext;
 use tidewater_format::TableSchema;
+use tidewater_index::DeletionFiles;
 use tidewater_merge::{MergeEngine, MergeMode, Section, Versions};
 use tidewater_types::SchemaId;
 
@@ -30,6 +31,8 @@ pub struct MergeRequest {
     pub bucket_path: String,
     /// Files in key order, as [`interval_partition`](tidewater_merge::interval_partition) cuts them.
     pub sections: Vec<Section>,
+    /// Where the deletion vectors of the files are: their rows are gone before the merge.
+    pub deletions: Arc<DeletionFiles>,
     /// Whether results of kind `-U` and `-D` are left out ([`drop_delete`](tidewater_merge::drop_delete)).
     pub drop_deletes: bool,
     /// Most rows of a batch.
@@ -68,11 +71,13 @@ impl MergeStream {
             filter: &[],
         };
         let columns = Arc::new(ReadColumns::new(&request.schema, &output, extra)?);
+        let deletions = request.deletions;
         let pieces = plan_sections(request.sections, |file, _| {
             Ok(FileTask {
                 file: Arc::clone(file),
                 columns: Arc::clone(&columns),
                 filter: None,
+                deletion: deletions.get(&file.file_name).cloned(),
             })
         })?;
         let rules = MergeRules {

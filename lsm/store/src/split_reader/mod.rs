@@ -6,6 +6,8 @@
 //!                            -> several runs: SortMerge says who survives, key filters may prune    section.rs
 //! ```
 //!
+//! Rows in a file's deletion vector are gone before any of this.
+//!
 //! Every column is read once. Sequence numbers are left alone where runs differ in age as a whole, kinds where a file has no
 //! retraction. Nothing depends on the order of rows, so a merge only masks its batches; [`MergeStream`] is the ordered one.
 //!
@@ -28,6 +30,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::{Field, Schema, SchemaRef};
 use tidewater_files::FilesContext;
 use tidewater_format::{DataFileMeta, TableSchema, value_kind_field};
+use tidewater_index::DeletionFiles;
 use tidewater_merge::{KeyComparator, MergeEngine, MergeMode, interval_partition};
 use tidewater_types::arrow_types::to_arrow_field;
 use tidewater_types::{DataField, Predicate, SchemaId};
@@ -68,6 +71,8 @@ pub struct SplitFiles {
     pub bucket_path: String,
     /// The files. Their order counts for [`SplitRead::Raw`] only.
     pub files: Vec<Arc<DataFileMeta>>,
+    /// Where the deletion vectors of the files are; those of other files do not matter.
+    pub deletions: Arc<DeletionFiles>,
     /// How they are read.
     pub read: SplitRead,
     /// Parts of each file that are decoded at the same time: one while other splits keep the threads busy.
@@ -184,8 +189,8 @@ impl SplitReader {
     /// A merge engine that is not built, a file of an unknown schema or format, keys that do not decode.
     pub async fn read(&self, split: SplitFiles) -> Result<SplitStream> {
         let scan = Arc::clone(&self.scan);
-        let (files, read) = (split.files, split.read);
-        let job = move || scan.pieces(files, read);
+        let (files, deletions, read) = (split.files, split.deletions, split.read);
+        let job = move || scan.pieces(files, &deletions, read);
         let pieces = self.scan.context.cpu().run(job).await??;
         let spec = &self.scan.spec;
         let opener = FileOpener {
@@ -216,6 +221,7 @@ impl Scan {
     fn pieces(
         &self,
         files: Vec<Arc<DataFileMeta>>,
+        deletions: &DeletionFiles,
         read: SplitRead,
     ) -> Result<VecDeque<PiecePlan>> {
         if self.filter.whole == Some(Predicate::AlwaysFalse) || files.is_empty() {
@@ -224,17 +230,25 @@ impl Scan {
         match (&self.keyed, read) {
             (Some(keyed), SplitRead::Merge) => {
                 let sections = interval_partition(&files, &keyed.comparator)?;
-                plan_sections(sections, |file, meeting| self.task(file, meeting))
+                plan_sections(sections, |file, meeting| {
+                    self.task(file, deletions, meeting)
+                })
             }
             (None, _) | (_, SplitRead::Raw) => {
-                let tasks = files.iter().map(|file| self.task(file, Meeting::Alone));
+                let task = |file| self.task(file, deletions, Meeting::Alone);
+                let tasks = files.iter().map(task);
                 let tasks = tasks.collect::<Result<Vec<_>>>()?;
                 Ok(VecDeque::from([PiecePlan::Files(tasks)]))
             }
         }
     }
 
-    fn task(&self, file: &Arc<DataFileMeta>, meeting: Meeting) -> Result<FileTask> {
+    fn task(
+        &self,
+        file: &Arc<DataFileMeta>,
+        deletions: &DeletionFiles,
+        meeting: Meeting,
+    ) -> Result<FileTask> {
         let layout = self.keyed.as_ref().map(|keyed| keyed.rules.layout.as_ref());
         // An unknown number of retractions may be any.
         let may_retract = file.delete_row_count != Some(0);
@@ -261,6 +275,7 @@ impl Scan {
             file: Arc::clone(file),
             columns: Arc::new(ReadColumns::new(&self.spec.schema, &self.asked, extra)?),
             filter: filter.clone(),
+            deletion: deletions.get(&file.file_name).cloned(),
         })
     }
 }

@@ -201,6 +201,7 @@ fn split_files(split: DataSplit, keyed: bool, purpose: SplitPurpose) -> SplitFil
             SplitRead::Merge
         },
         files: split.files,
+        deletions: split.deletions,
         parallel: 1,
     }
 }

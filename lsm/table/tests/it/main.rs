@@ -10,6 +10,7 @@
 
 mod cases;
 mod damage;
+mod deletions;
 mod faults;
 mod golden;
 mod law;
