@@ -84,6 +84,9 @@ pub enum IndexError {
         offset: i64,
         length: i64,
     },
+    /// Vectors of which nobody knows whose they are.
+    #[error("the index manifest is damaged: it does not list the vectors in {path}")]
+    Unlisted { path: String },
     /// Vectors that do not follow each other as Java reads them.
     #[error(
         "{path} is listed wrongly: the vector of {data_file} should begin at offset {expected}, the index manifest says {found}"
@@ -144,6 +147,7 @@ impl IndexError {
             | Self::Bitmap { .. }
             | Self::Cardinality { .. }
             | Self::Place { .. }
+            | Self::Unlisted { .. }
             | Self::Layout { .. }
             | Self::HashBytes { .. }
             | Self::HashCount { .. } => ErrorKind::Corrupt,

@@ -20,7 +20,7 @@ use super::decode::{RowTest, Unit, UnitPlan};
 use super::footer::{Footer, PageIndex};
 use super::mapping::SchemaMapping;
 use super::prune::Pruner;
-use super::rows::{RowChoice, UnitSize, live_rows, selected_ranges, units};
+use super::rows::{RowChoice, UnitSize, intersect, live_rows, selected_ranges, units};
 use super::stream::BatchStream;
 use crate::context::FilesContext;
 use crate::error::{FilesError, Result};
@@ -309,7 +309,7 @@ fn plan(
         let selection: Option<RowSelection> = [chosen, pruned, live]
             .into_iter()
             .flatten()
-            .reduce(|left, right| left.intersection(&right));
+            .reduce(|left, right| intersect(&left, &right));
         if selection
             .as_ref()
             .is_some_and(|selection| !selection.selects_any())

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use arrow_buffer::BooleanBuffer;
+use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
 use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
 use parquet::file::metadata::ParquetMetaData;
 use tidewater_index::DeletionVector;
@@ -80,6 +80,24 @@ pub(crate) fn live_rows(deleted: &DeletionVector, rows: Range<u64>) -> Option<Ro
     }
     live.push(at..local(rows.end));
     Some(selection_of(live.into_iter(), local(rows.end)))
+}
+
+/// The rows that both select, of one row group. Where one of them has a bit for each row, the answer has too: a list of its stretches would
+/// be longer.
+pub(crate) fn intersect(left: &RowSelection, right: &RowSelection) -> RowSelection {
+    match (left.as_mask(), right.as_mask()) {
+        (Some(_), None) => left.intersection(&as_mask(right)),
+        (None, Some(_)) => as_mask(left).intersection(right),
+        _ => left.intersection(right),
+    }
+}
+
+fn as_mask(selection: &RowSelection) -> RowSelection {
+    let mut mask = BooleanBufferBuilder::new(0);
+    for selector in selection.iter() {
+        mask.append_n(selector.row_count, !selector.skip);
+    }
+    RowSelection::from_boolean_buffer(mask.finish())
 }
 
 /// A selection of the rows in `ranges`, which rise, out of `length`. Ranges that are out of order are cut, not trusted.
@@ -230,7 +248,7 @@ pub(crate) fn units(
         }
         let part = selection_of(std::iter::once(start..end), rows);
         let part = match &selection {
-            Some(selection) => selection.intersection(&part),
+            Some(selection) => intersect(selection, &part),
             None => part,
         };
         if part.selects_any() {

@@ -34,7 +34,7 @@ pub type DeletionFiles = HashMap<String, DeletionFile>;
 /// Where the vectors of the index file at `path` are.
 ///
 /// # Errors
-/// [`IndexError::Place`] for places that no file has.
+/// [`IndexError::Place`] for places that no file has; [`IndexError::Unlisted`] if no place is said.
 pub fn deletion_files(path: &str, file: &IndexFileMeta) -> Result<Vec<(String, DeletionFile)>> {
     let path: Arc<str> = Arc::from(path);
     let file_bytes = u64::try_from(file.file_size).unwrap_or(0);
@@ -58,8 +58,13 @@ pub fn deletion_files(path: &str, file: &IndexFileMeta) -> Result<Vec<(String, D
         }
         Ok((range.data_file_name.clone(), place))
     };
-    let ranges = file.deletion_vectors.as_deref().unwrap_or_default();
-    ranges.iter().map(place).collect()
+    match &file.deletion_vectors {
+        Some(ranges) => ranges.iter().map(place).collect(),
+        None if file.row_count == 0 => Ok(Vec::new()),
+        None => Err(IndexError::Unlisted {
+            path: path.to_string(),
+        }),
+    }
 }
 
 /// Reads one vector, with one request.

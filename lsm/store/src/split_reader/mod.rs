@@ -1,7 +1,8 @@
 //! Reads one split: files of one bucket as rows, merged where they overlap.
 //!
 //! ```text
-//!  Raw     file  file  file                                  no key in two files, or an append table, or a changelog
+//!  Raw     file  file  file                                  no key in two files, or an append table
+//!  Changes file  file  file                                  a changelog
 //!  Merge   files -> sections -> one run:      plain files, the whole filter may prune
 //!                            -> several runs: SortMerge says who survives, key filters may prune    section.rs
 //! ```
@@ -69,7 +70,7 @@ pub struct ReadSpec {
 pub struct SplitFiles {
     /// Folder of the bucket; a file with an external path lies there instead.
     pub bucket_path: String,
-    /// The files. Their order counts for [`SplitRead::Raw`] only.
+    /// The files. Their order does not count for [`SplitRead::Merge`].
     pub files: Vec<Arc<DataFileMeta>>,
     /// Where the deletion vectors of the files are; those of other files do not matter.
     pub deletions: Arc<DeletionFiles>,
@@ -82,9 +83,10 @@ pub struct SplitFiles {
 /// How the files of a split go together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SplitRead {
-    /// File after file, row after row: no key is in two of them, or every row counts (changelog files, the delta of a
-    /// streaming plan; with [`ReadSpec::kinds`]).
+    /// File after file, row after row: no key is in two of them. Each row is `+I`, whatever brought it there.
     Raw,
+    /// The same where every row counts, with the kind it has (changelog files, the delta of a streaming plan).
+    Changes,
     /// The newest row of each key. Rows come in no order. Files of append tables are read as with `Raw`.
     Merge,
 }
@@ -234,8 +236,11 @@ impl Scan {
                     self.task(file, deletions, meeting)
                 })
             }
-            (None, _) | (_, SplitRead::Raw) => {
-                let task = |file| self.task(file, deletions, Meeting::Alone);
+            (None, _) | (_, SplitRead::Raw | SplitRead::Changes) => {
+                let meeting = Meeting::Alone {
+                    as_stored: read == SplitRead::Changes,
+                };
+                let task = |file| self.task(file, deletions, meeting);
                 let tasks = files.iter().map(task);
                 let tasks = tasks.collect::<Result<Vec<_>>>()?;
                 Ok(VecDeque::from([PiecePlan::Files(tasks)]))
@@ -252,9 +257,10 @@ impl Scan {
         let layout = self.keyed.as_ref().map(|keyed| keyed.rules.layout.as_ref());
         // An unknown number of retractions may be any.
         let may_retract = file.delete_row_count != Some(0);
-        let kind = layout.is_some() && (self.spec.kinds || may_retract);
+        let asked = self.spec.kinds && meeting != Meeting::Alone { as_stored: false };
+        let kind = layout.is_some() && (asked || may_retract);
         let (extra, filter) = match meeting {
-            Meeting::Alone => (
+            Meeting::Alone { .. } => (
                 Extra {
                     kind,
                     ..Extra::default()

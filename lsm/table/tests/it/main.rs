@@ -14,6 +14,7 @@ mod deletions;
 mod faults;
 mod golden;
 mod law;
+mod marked;
 mod plan;
 mod small;
 mod stream;

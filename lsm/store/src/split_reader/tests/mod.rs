@@ -271,7 +271,7 @@ proptest! {
             rows.retain(|row| spec.kinds || !row.kind.is_retract());
             let expected = expected(&bucket, &rows, &spec);
             let reader = SplitReader::new(bucket.context.clone(), spec).unwrap();
-            let split = SplitFiles { bucket_path: DIR.to_owned(), files: bucket.files(), deletions: Arc::clone(&bucket.deletions), read: SplitRead::Raw, parallel: 2 };
+            let split = SplitFiles { bucket_path: DIR.to_owned(), files: bucket.files(), deletions: Arc::clone(&bucket.deletions), read: SplitRead::Changes, parallel: 2 };
             let read = all(reader.read(split).await.unwrap(), asked.batch_rows).await;
             assert_eq!(read.iter().flat_map(lines).collect::<Vec<_>>(), lines(&expected));
         });
