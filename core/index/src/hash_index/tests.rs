@@ -255,6 +255,6 @@ proptest! {
         }
         prop_assert!(counts.values().all(|count| *count <= target));
         // One after the other, without holes.
-        prop_assert!(counts.keys().copied().eq(0..counts.len() as i32));
+        prop_assert!(counts.keys().copied().eq(0..i32::try_from(counts.len()).unwrap()));
     }
 }

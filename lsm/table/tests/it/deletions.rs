@@ -1,6 +1,7 @@
 //! Deletion vectors that Java wrote: what they take away, what is told of them, and what happens when they are damaged.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_select::concat::concat_batches;
@@ -22,7 +23,7 @@ fn scan(log: &TableLog) -> ScanBuilder {
 
 async fn rows(scan: &ScanBuilder) -> RecordBatch {
     let mut stream = scan.read().await.unwrap();
-    let (schema, mut batches) = (stream.schema().clone(), Vec::new());
+    let (schema, mut batches) = (Arc::clone(stream.schema()), Vec::new());
     while let Some(batch) = stream.next_batch().await.unwrap() {
         batches.push(batch);
     }

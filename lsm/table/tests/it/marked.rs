@@ -88,19 +88,13 @@ impl Made {
         snapshot.index_manifest = Some("index-manifest-made-0".to_owned());
         let path = paths.snapshot(snapshot.id);
         let json = snapshot.to_json();
-        self.io
-            .overwrite(&path, Vec::from(json).into())
-            .await
-            .unwrap();
+        self.io.overwrite(&path, json.into()).await.unwrap();
         let mut schema = TableSchema::clone(table.schema());
         let option = "deletion-vectors.enabled".to_owned();
         schema.options.insert(option, "true".to_owned());
         let path = paths.schema(schema.id);
         let json = schema.to_json();
-        self.io
-            .overwrite(&path, Vec::from(json).into())
-            .await
-            .unwrap();
+        self.io.overwrite(&path, json.into()).await.unwrap();
         open(&self.io, ROOT).await.unwrap()
     }
 
