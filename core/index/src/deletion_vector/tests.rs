@@ -1,3 +1,5 @@
+//! Vectors and their files against the bytes of Java, against a plain set, and damaged.
+
 use std::collections::BTreeSet;
 
 use bytes::Bytes;

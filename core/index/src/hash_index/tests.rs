@@ -1,3 +1,5 @@
+//! Hash files and assigners against what Java wrote and chose.
+
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
