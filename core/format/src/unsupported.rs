@@ -254,10 +254,6 @@ fn missing_for_write(schema: &TableSchema, options: &TableOptions) -> Result<Vec
     if options.row_tracking_enabled {
         add(Unsupported::other("row tracking (row-tracking.enabled)"));
     }
-    if options.record_level_expire_time.is_some() {
-        let what = "expiry of rows (record-level.expire-time)";
-        add(Unsupported::of_issue(MERGE_TREE, what));
-    }
     if options.clustering_incremental {
         let what = "incremental clustering (clustering.incremental)";
         add(Unsupported::of_issue(MERGE_TREE, what));

@@ -15,6 +15,9 @@ pub enum StoreError {
     /// A key or sequence column that the schema lacks.
     #[error("the table has no column {column:?}")]
     UnknownColumn { column: String },
+    /// A column that is to tell the age of rows and cannot.
+    #[error("column {column:?} is {data_type}, which holds no time (record-level.time-field)")]
+    NoTimeColumn { column: String, data_type: String },
     /// A batch with too few columns.
     #[error("a batch has {found} columns where {expected} are needed")]
     ColumnCount { expected: usize, found: usize },
@@ -94,6 +97,7 @@ impl StoreError {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::UnknownColumn { .. }
+            | Self::NoTimeColumn { .. }
             | Self::ColumnCount { .. }
             | Self::NullKind
             | Self::SpillCodec { .. } => ErrorKind::Invalid,

@@ -70,6 +70,9 @@ pub enum TableError {
     /// A data file of a re-submitted commit is gone.
     #[error("cannot commit {identifier} again: its file {file} no longer exists")]
     CommittedFileMissing { identifier: i64, file: String },
+    /// A condition on partitions that looks at something else.
+    #[error("{column:?} is not a partition column: partitions are chosen by their own columns")]
+    NotAPartitionColumn { column: String },
     /// A column that an option names and the table lacks.
     #[error("the table has no column {column:?}, which {asked_by} names")]
     NoColumn {
@@ -205,6 +208,7 @@ impl TableError {
             | Self::PositionAhead { .. }
             | Self::PositionText { .. }
             | Self::NoColumn { .. }
+            | Self::NotAPartitionColumn { .. }
             | Self::BadRowKind { .. }
             | Self::KindCount { .. }
             | Self::RetractionInAppendTable

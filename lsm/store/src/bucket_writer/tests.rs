@@ -381,3 +381,47 @@ fn deletes_stay_until_they_meet_the_oldest_rows() {
         assert_eq!(read.len(), 4998);
     });
 }
+
+/// Rows of 1970 among rows of 2038: a read shows all, a full compaction leaves the young ones, also where a file lies on the top level alone.
+#[test]
+fn compactions_leave_out_rows_that_have_expired_and_nothing_else_does() {
+    runtime().block_on(async {
+        let options = [
+            ("bucket", "1"),
+            ("record-level.expire-time", "1 h"),
+            ("record-level.time-field", "v"),
+        ];
+        let (old, young) = (5, i32::MAX);
+        let bucket = Bucket::new(schema(true, &options));
+        let rows = [(1, old, 0), (2, young, 0), (3, old, 0)];
+        for levels in [0, 5] {
+            let mut committed = Committed::default();
+            let mut writer = bucket.open(&[]);
+            bucket.write(&mut writer, &rows).await;
+            committed.add(&writer.prepare_commit(true).await.unwrap());
+            if levels == 5 {
+                // A table that lets its rows expire from now on: what it has lies on the top level.
+                for file in &mut committed.live {
+                    *file = Arc::new(file.upgraded(5));
+                }
+                writer = bucket.open(&committed.live);
+            }
+            let all = bucket.read(&committed.live, SplitRead::Merge, false).await;
+            assert_eq!(all, rows);
+            writer.compact(true).await.unwrap();
+            committed.add(&writer.prepare_commit(true).await.unwrap());
+            let left = bucket.read(&committed.live, SplitRead::Merge, false).await;
+            assert_eq!(left, [(2, young, 0)]);
+            // Nothing is left to do.
+            writer.compact(true).await.unwrap();
+            assert!(
+                writer
+                    .prepare_commit(true)
+                    .await
+                    .unwrap()
+                    .compact
+                    .is_empty()
+            );
+        }
+    });
+}

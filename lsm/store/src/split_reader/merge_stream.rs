@@ -10,7 +10,7 @@ use tidewater_files::FilesContext;
 use tidewater_format::TableSchema;
 use tidewater_index::DeletionFiles;
 use tidewater_merge::{MergeEngine, MergeMode, Section, Versions};
-use tidewater_types::SchemaId;
+use tidewater_types::{Predicate, SchemaId};
 
 use super::columns::{Extra, OutputColumn, ReadColumns};
 use super::feed::{FileOpener, FileTask};
@@ -33,6 +33,8 @@ pub struct MergeRequest {
     pub sections: Vec<Section>,
     /// Where the deletion vectors of the files are: their rows are gone before the merge.
     pub deletions: Arc<DeletionFiles>,
+    /// Rows that do not match are left out before they are merged: those that have expired.
+    pub keep: Option<Predicate>,
     /// Whether results of kind `-U` and `-D` are left out ([`drop_delete`](tidewater_merge::drop_delete)).
     pub drop_deletes: bool,
     /// Most rows of a batch.
@@ -76,7 +78,7 @@ impl MergeStream {
             Ok(FileTask {
                 file: Arc::clone(file),
                 columns: Arc::clone(&columns),
-                filter: None,
+                filter: request.keep.clone(),
                 deletion: deletions.get(&file.file_name).cloned(),
             })
         })?;

@@ -289,6 +289,7 @@ proptest! {
                 bucket_path: DIR.to_owned(),
                 sections: interval_partition(&bucket.files(), &keys).unwrap(),
                 deletions: Arc::clone(&bucket.deletions),
+                keep: None,
                 drop_deletes,
                 batch_rows,
                 schema: Arc::clone(&schema),
@@ -392,6 +393,58 @@ async fn nulls_of_old_files_are_read_where_none_are_allowed_any_more() {
     )
     .await;
     assert_eq!(sorted(&read), ["1|null", "2|8"]);
+}
+
+/// A footer has no checksum. What a compaction took for nulls would be nulls for ever.
+#[tokio::test]
+async fn a_file_without_a_column_that_its_schema_has_is_damaged_for_reads_and_compactions() {
+    let mut bucket = Bucket::new(context(), PLAIN);
+    let rows = [(1, None, Some(1), 0), (2, None, Some(2), 0)];
+    bucket.flush(&rows, |row| row).await;
+    let old = Arc::clone(&bucket.files()[0]);
+    bucket.evolve();
+    bucket.flush(&rows, |row| 10 + row).await;
+    let newest = bucket.schema().id;
+    let claims_the_new_column = Arc::new(DataFileMeta {
+        schema_id: newest,
+        ..(*old).clone()
+    });
+    let mut files = bucket.files();
+    let place = files
+        .iter()
+        .position(|file| file.file_name == old.file_name);
+    files[place.unwrap()] = claims_the_new_column;
+    let keys = KeyComparator::new(bucket.schema().key_type().types());
+    let request = MergeRequest {
+        schema: Arc::clone(bucket.schema()),
+        schemas: bucket.schemas_by_id(),
+        bucket_path: DIR.to_owned(),
+        sections: interval_partition(&files, &keys).unwrap(),
+        deletions: Arc::default(),
+        keep: None,
+        drop_deletes: true,
+        batch_rows: 10,
+    };
+    let mut compaction = MergeStream::open(&bucket.context, request).unwrap();
+    let error = compaction.next().await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupt);
+    assert!(error_text(&error).contains(&old.file_name), "{error:?}");
+    let reader = SplitReader::new(bucket.context.clone(), everything(&bucket, 10)).unwrap();
+    let whole = SplitFiles {
+        files,
+        ..split(&bucket, SplitRead::Merge)
+    };
+    let error = reader.read(whole).await.unwrap().next().await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupt);
+}
+
+/// The error with all that led to it.
+fn error_text(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(": ")
 }
 
 #[tokio::test]
