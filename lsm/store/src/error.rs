@@ -2,6 +2,7 @@
 
 use tidewater_files::FilesError;
 use tidewater_format::FormatError;
+use tidewater_index::IndexError;
 use tidewater_io::IoError;
 use tidewater_merge::MergeError;
 use tidewater_types::{ErrorKind, SchemaId, TypeError};
@@ -74,6 +75,9 @@ pub enum StoreError {
     /// A data file could not be written or read.
     #[error(transparent)]
     Files(#[from] FilesError),
+    /// A deletion vector or hash index could not be read.
+    #[error(transparent)]
+    Index(#[from] IndexError),
     /// A schema or option is refused.
     #[error(transparent)]
     Format(#[from] FormatError),
@@ -111,6 +115,7 @@ impl StoreError {
             | Self::Bug { .. } => ErrorKind::Internal,
             Self::Files(e) => e.kind(),
             Self::Format(e) => e.kind(),
+            Self::Index(e) => e.kind(),
             Self::Io(e) => e.kind(),
             Self::Merge(e) => e.kind(),
             Self::Type(e) => e.kind(),

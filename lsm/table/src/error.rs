@@ -2,6 +2,7 @@
 
 use tidewater_files::FilesError;
 use tidewater_format::FormatError;
+use tidewater_index::IndexError;
 use tidewater_io::IoError;
 use tidewater_merge::MergeError;
 use tidewater_store::StoreError;
@@ -135,6 +136,9 @@ pub enum TableError {
         #[source]
         source: serde_json::Error,
     },
+    /// A data file with two deletion vectors.
+    #[error("{path} is damaged: it lists two deletion vectors of {data_file}")]
+    TwoDeletionVectors { path: String, data_file: String },
     /// A number of rows that no table has.
     #[error(
         "the latest snapshot says that the table has {before} rows, which {added} more would overflow: it is damaged"
@@ -168,6 +172,9 @@ pub enum TableError {
     /// A data file could not be read.
     #[error(transparent)]
     Files(#[from] FilesError),
+    /// A deletion vector or hash index could not be read.
+    #[error(transparent)]
+    Index(#[from] IndexError),
     /// A bucket could not be written, compacted or read.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -211,6 +218,7 @@ impl TableError {
             Self::BucketCount { .. } => ErrorKind::Conflict,
             Self::Damaged { .. }
             | Self::StatisticsDamaged { .. }
+            | Self::TwoDeletionVectors { .. }
             | Self::RowCount { .. }
             | Self::WrongNumber { .. }
             | Self::SnapshotGap { .. } => ErrorKind::Corrupt,
@@ -221,6 +229,7 @@ impl TableError {
             Self::Io(e) => e.kind(),
             Self::Merge(e) => e.kind(),
             Self::Files(e) => e.kind(),
+            Self::Index(e) => e.kind(),
             Self::Store(e) => e.kind(),
             Self::Type(e) => e.kind(),
         }

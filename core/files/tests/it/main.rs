@@ -10,6 +10,7 @@
 
 mod arrays;
 mod corrupt;
+mod deletions;
 mod evolution;
 mod golden;
 mod java_files;

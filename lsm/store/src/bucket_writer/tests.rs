@@ -153,6 +153,7 @@ impl Bucket {
         let split = SplitFiles {
             bucket_path: self.place.path.clone(),
             files: files.to_vec(),
+            deletions: Arc::default(),
             read,
             parallel: 1,
         };
@@ -258,7 +259,7 @@ proptest! {
             assert_eq!(read, expected);
             // The changelog replayed gives the same.
             let mut replayed: BTreeMap<i32, Row> = BTreeMap::new();
-            for row in bucket.read(&committed.changelog, SplitRead::Raw, true).await {
+            for row in bucket.read(&committed.changelog, SplitRead::Changes, true).await {
                 replayed.insert(row.0, row);
             }
             assert_eq!(replayed, map);
@@ -286,7 +287,7 @@ proptest! {
             let (mut committed, rows) = run(&bucket, &actions).await;
             committed.live.sort_by_key(|file| file.min_sequence_number);
             let expected: Vec<Row> = rows.iter().map(|row| (row.0, row.1, 0)).collect();
-            assert_eq!(bucket.read(&committed.live, SplitRead::Raw, false).await, expected);
+            assert_eq!(bucket.read(&committed.live, SplitRead::Changes, false).await, expected);
             let mut next = 0;
             for file in &committed.live {
                 assert_eq!(file.min_sequence_number, next);

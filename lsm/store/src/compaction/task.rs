@@ -92,6 +92,7 @@ async fn rewrite(
             schemas: Arc::clone(schemas),
             bucket_path: maker.place.path.clone(),
             sections,
+            deletions: Arc::default(),
             keep: task.expiry.as_ref().map(|expiry| expiry.kept().clone()),
             drop_deletes: task.drop_deletes,
             batch_rows: CHUNK_ROWS,

@@ -7,6 +7,7 @@
 //! ```
 
 mod builder;
+mod deletions;
 mod filter;
 mod manifests;
 mod planner;
