@@ -9,7 +9,7 @@ use tidewater_types::{ColumnStat, DataType, Predicate, StatsSource};
 
 use super::bounds::{Bounds, FloatBounds, chunk_bounds, page_bounds};
 use super::footer::Footer;
-use super::mapping::SchemaMapping;
+use crate::mapping::SchemaMapping;
 use super::rows::selection_of;
 
 /// Decides what to leave out of one file.

@@ -17,7 +17,7 @@ use tidewater_types::{DataField, Predicate};
 
 use super::decode::{RowTest, Unit, UnitPlan};
 use super::footer::{Footer, PageIndex};
-use super::mapping::SchemaMapping;
+use crate::mapping::SchemaMapping;
 use super::prune::Pruner;
 use super::rows::{RowChoice, UnitSize, selected_ranges, units};
 use super::stream::BatchStream;
