@@ -159,7 +159,10 @@ impl BlockDecoder {
             shape
                 .steps(fields, &head.stored.columns)
                 .ok_or_else(|| FilesError::Internal {
-                    what: format!("a column of {} that cannot be decoded was mapped", head.path),
+                    what: format!(
+                        "a column of {} that cannot be decoded was mapped",
+                        head.path
+                    ),
                 })?;
         let decoded = head.stored.columns.iter().filter_map(|node| {
             let arrow = node.decoded_type(shape.leaves)?;
@@ -259,7 +262,11 @@ impl BlockDecoder {
                     .map_err(|fault| self.damage(None, described(*fault)))?;
             }
             self.next_row += 1;
-            if self.wanted.last().is_some_and(|range| range.end <= self.next_row) {
+            if self
+                .wanted
+                .last()
+                .is_some_and(|range| range.end <= self.next_row)
+            {
                 self.wanted.pop();
             }
             if self.next_row == self.block_end {
@@ -341,8 +348,11 @@ impl BlockDecoder {
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         let batch = RecordBatch::try_new_with_options(Arc::clone(&self.schema), arrays, &options)
             .map_err(|error| FilesError::Internal {
-                what: format!("a decoded batch of {} is inconsistent: {error}", self.plan.path()),
-            })?;
+            what: format!(
+                "a decoded batch of {} is inconsistent: {error}",
+                self.plan.path()
+            ),
+        })?;
         self.plan.finish(&batch)
     }
 

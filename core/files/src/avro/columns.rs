@@ -73,7 +73,9 @@ pub(super) fn stored_schema(schema: &WriterSchema) -> Result<StoredSchema, Strin
         nodes: 0,
         next_leaf: 0,
     };
-    let columns = fields.iter().map(|field| tree.node(&field.name, &field.data_type, 0));
+    let columns = fields
+        .iter()
+        .map(|field| tree.node(&field.name, &field.data_type, 0));
     Ok(StoredSchema {
         columns: columns.collect::<Result<_, _>>()?,
     })
@@ -86,7 +88,12 @@ struct Tree<'s> {
 }
 
 impl Tree<'_> {
-    fn node(&mut self, name: &str, data_type: &AvroType, depth: usize) -> Result<StoredNode, String> {
+    fn node(
+        &mut self,
+        name: &str,
+        data_type: &AvroType,
+        depth: usize,
+    ) -> Result<StoredNode, String> {
         self.nodes += 1;
         if self.nodes > NODES_MAX || depth > DEPTH_MAX {
             return Err("its schema has too many parts".to_owned());
@@ -128,7 +135,9 @@ impl Tree<'_> {
                     (ArrowType::Struct(fields.collect()), members)
                 }
                 // Without members to tell it by, the row itself counts as a leaf.
-                Some(_) => return Ok(self.leaf(name, ArrowType::Struct(Fields::empty()), nullable)),
+                Some(_) => {
+                    return Ok(self.leaf(name, ArrowType::Struct(Fields::empty()), nullable));
+                }
                 None => {
                     let arrow = scalar(schema, base, logical).unwrap_or_else(unreadable);
                     return Ok(self.leaf(name, arrow, nullable || *base == AvroType::Null));
@@ -166,14 +175,22 @@ fn map(mut key: StoredNode, value: StoredNode) -> (ArrowType, Vec<StoredNode>) {
     // Java writes keys as nullable if their type is; a null among them is refused.
     key.field = Arc::new(Field::clone(&key.field).with_nullable(false));
     let fields: [FieldRef; 2] = [Arc::clone(&key.field), Arc::clone(&value.field)];
-    let entries = Field::new("key_value", ArrowType::Struct(Fields::from_iter(fields)), false);
+    let entries = Field::new(
+        "key_value",
+        ArrowType::Struct(Fields::from_iter(fields)),
+        false,
+    );
     (ArrowType::Map(Arc::new(entries), false), vec![key, value])
 }
 
 /// In which Arrow type values without parts are decoded; the asked type makes of them what it needs.
 ///
 /// The names of the timestamps mean the opposite of what Avro says: Java writes TIMESTAMP as `timestamp-*`.
-fn scalar(schema: &WriterSchema, base: &AvroType, logical: Option<LogicalType>) -> Option<ArrowType> {
+fn scalar(
+    schema: &WriterSchema,
+    base: &AvroType,
+    logical: Option<LogicalType>,
+) -> Option<ArrowType> {
     let timestamp = |unit| ArrowType::Timestamp(unit, None);
     let zoned = |unit| ArrowType::Timestamp(unit, Some("UTC".into()));
     let decimal = match logical {

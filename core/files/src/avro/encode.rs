@@ -5,8 +5,8 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
-    Time32MillisecondType, TimestampMicrosecondType, TimestampMillisecondType,
+    Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
+    Int64Type, Time32MillisecondType, TimestampMicrosecondType, TimestampMillisecondType,
 };
 use arrow_array::{Array, ArrayRef, BinaryArray, BooleanArray, StringArray};
 use arrow_buffer::NullBuffer;
@@ -52,7 +52,9 @@ impl<'a> Column<'a> {
     pub(super) fn new(name: &'a str, array: &'a ArrayRef, data_type: &'a DataType) -> Option<Self> {
         let values = match (&data_type.kind, array.data_type()) {
             (TypeKind::Boolean, _) => Values::Boolean(array.as_boolean_opt()?),
-            (TypeKind::TinyInt, _) => Values::TinyInt(array.as_primitive_opt::<Int8Type>()?.values()),
+            (TypeKind::TinyInt, _) => {
+                Values::TinyInt(array.as_primitive_opt::<Int8Type>()?.values())
+            }
             (TypeKind::SmallInt, _) => {
                 Values::SmallInt(array.as_primitive_opt::<Int16Type>()?.values())
             }
@@ -65,11 +67,19 @@ impl<'a> Column<'a> {
             (
                 TypeKind::Timestamp(_) | TypeKind::TimestampLtz(_),
                 ArrowType::Timestamp(TimeUnit::Millisecond, _),
-            ) => Values::Long(array.as_primitive_opt::<TimestampMillisecondType>()?.values()),
-            (TypeKind::Timestamp(_) | TypeKind::TimestampLtz(_), _) => {
-                Values::Long(array.as_primitive_opt::<TimestampMicrosecondType>()?.values())
+            ) => Values::Long(
+                array
+                    .as_primitive_opt::<TimestampMillisecondType>()?
+                    .values(),
+            ),
+            (TypeKind::Timestamp(_) | TypeKind::TimestampLtz(_), _) => Values::Long(
+                array
+                    .as_primitive_opt::<TimestampMicrosecondType>()?
+                    .values(),
+            ),
+            (TypeKind::Float, _) => {
+                Values::Float(array.as_primitive_opt::<Float32Type>()?.values())
             }
-            (TypeKind::Float, _) => Values::Float(array.as_primitive_opt::<Float32Type>()?.values()),
             (TypeKind::Double, _) => {
                 Values::Double(array.as_primitive_opt::<Float64Type>()?.values())
             }
@@ -170,7 +180,9 @@ impl<'a> Column<'a> {
                 }
                 out.push(0);
             }
-            Values::Struct(members) => members.iter().try_for_each(|member| member.put(row, out))?,
+            Values::Struct(members) => {
+                members.iter().try_for_each(|member| member.put(row, out))?
+            }
         }
         Ok(())
     }
@@ -195,7 +207,9 @@ fn items(offsets: &[i32], row: usize) -> (usize, usize) {
 fn minimal(bytes: &[u8; 16]) -> &[u8] {
     let mut rest: &[u8] = bytes;
     while let [first @ (0 | 0xff), tail @ ..] = rest {
-        let sign = tail.first().is_some_and(|&next| (next >= 0x80) == (*first == 0xff));
+        let sign = tail
+            .first()
+            .is_some_and(|&next| (next >= 0x80) == (*first == 0xff));
         if !sign {
             break;
         }

@@ -71,18 +71,21 @@ impl Encoder {
         });
         let columns = columns.collect::<Result<Vec<_>>>()?;
         for row in 0..rows {
-            self.container.try_append(|out| {
-                let start = out.len();
-                for column in &columns {
-                    column.put(row, out).map_err(|name| Refused::Null(name.to_owned()))?;
-                }
-                // A reader would refuse it.
-                if out.len() - start > BLOCK_BYTES_MAX / 2 {
-                    return Err(Refused::Large(out.len() - start));
-                }
-                Ok(())
-            })
-            .map_err(|refused| refused.of_file(&self.path))?;
+            self.container
+                .try_append(|out| {
+                    let start = out.len();
+                    for column in &columns {
+                        column
+                            .put(row, out)
+                            .map_err(|name| Refused::Null(name.to_owned()))?;
+                    }
+                    // A reader would refuse it.
+                    if out.len() - start > BLOCK_BYTES_MAX / 2 {
+                        return Err(Refused::Large(out.len() - start));
+                    }
+                    Ok(())
+                })
+                .map_err(|refused| refused.of_file(&self.path))?;
         }
         self.stats.update(arrays)?;
         Ok(())

@@ -44,7 +44,10 @@ impl AvroFileReader {
         };
         let mut wanted = START_BYTES;
         let (header, start) = loop {
-            let start = context.io.read_range(path, 0..wanted.min(file_bytes)).await?;
+            let start = context
+                .io
+                .read_range(path, 0..wanted.min(file_bytes))
+                .await?;
             match Header::parse(&start) {
                 Ok(header) => break (header, start),
                 Err(AvroError::Truncated { .. })
@@ -60,8 +63,8 @@ impl AvroFileReader {
             move || {
                 let schema = WriterSchema::parse_logical(&header.schema)
                     .map_err(|error| corrupt(&path, error))?;
-                let stored = stored_schema(&schema)
-                    .map_err(|reason| FilesError::corrupt(&path, reason))?;
+                let stored =
+                    stored_schema(&schema).map_err(|reason| FilesError::corrupt(&path, reason))?;
                 Ok::<_, FilesError>(FileHead {
                     path,
                     file_bytes,
@@ -105,9 +108,15 @@ impl AvroFileReader {
     pub async fn read(&self, request: ReadRequest) -> Result<AvroBatches> {
         let head = Arc::clone(&self.head);
         let unit_bytes = request.unit_bytes.min(self.context.unit_bytes());
-        let planned = self.context.cpu.run(move || plan(head, request, unit_bytes)).await;
+        let planned = self
+            .context
+            .cpu
+            .run(move || plan(head, request, unit_bytes))
+            .await;
         let plan = planned.map_err(|error| FilesError::from_decoder(self.path(), error))??;
-        let rows = self.start.slice(self.head.header.length.min(self.start.len())..);
+        let rows = self
+            .start
+            .slice(self.head.header.length.min(self.start.len())..);
         Ok(AvroBatches::start(
             self.context.clone(),
             Arc::new(plan),

@@ -71,9 +71,12 @@ impl SchemaWriter {
             | TypeKind::TimestampLtz(_)
             | TypeKind::Variant => return Err(refused()),
             TypeKind::Decimal { precision, scale } => {
-                put(text, format_args!(
-                    r#"{{"type":"bytes","logicalType":"decimal","precision":{precision},"scale":{scale}}}"#
-                ));
+                put(
+                    text,
+                    format_args!(
+                        r#"{{"type":"bytes","logicalType":"decimal","precision":{precision},"scale":{scale}}}"#
+                    ),
+                );
                 return Ok(());
             }
             TypeKind::Array(element) => {
@@ -129,7 +132,13 @@ impl SchemaWriter {
         let members: Vec<_> = row
             .fields
             .iter()
-            .map(|field| (field.name.as_str(), &field.data_type, field.data_type.nullable))
+            .map(|field| {
+                (
+                    field.name.as_str(),
+                    &field.data_type,
+                    field.data_type.nullable,
+                )
+            })
             .collect();
         self.record(text, record, &members)
     }
@@ -144,7 +153,10 @@ impl SchemaWriter {
         let mut body = String::from(r#""fields":["#);
         for (at, (field, data_type, optional)) in fields.iter().enumerate() {
             let separator = if at > 0 { "," } else { "" };
-            put(&mut body, format_args!(r#"{separator}{{"name":"{field}","type":"#));
+            put(
+                &mut body,
+                format_args!(r#"{separator}{{"name":"{field}","type":"#),
+            );
             self.data_type(&mut body, data_type, &format!("{name}_{field}"))?;
             if *optional {
                 body.push_str(r#","default":null"#);
@@ -163,9 +175,10 @@ impl SchemaWriter {
         } else {
             String::new()
         };
-        put(text, format_args!(
-            r#"{{"type":"record","name":"{unique}",{namespace}{body}"#
-        ));
+        put(
+            text,
+            format_args!(r#"{{"type":"record","name":"{unique}",{namespace}{body}"#),
+        );
         self.records.insert(unique);
         Ok(())
     }

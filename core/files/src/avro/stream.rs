@@ -129,7 +129,7 @@ impl Pieces {
         let mut pieces = Self {
             context: context.clone(),
             plan: Arc::clone(plan),
-            piece_bytes: unit_bytes.clamp(1, PIECE_BYTES),
+            piece_bytes: (unit_bytes / 8).clamp(1, PIECE_BYTES),
             next: plan.head.header.length as u64 + started,
             ahead: None,
         };
@@ -140,7 +140,9 @@ impl Pieces {
     fn fetch(&mut self, least: u64) {
         let file_bytes = self.plan.head.file_bytes;
         let start = self.next;
-        let end = start.saturating_add(self.piece_bytes.max(least)).min(file_bytes);
+        let end = start
+            .saturating_add(self.piece_bytes.max(least))
+            .min(file_bytes);
         if start >= end {
             return;
         }
@@ -155,7 +157,10 @@ impl Pieces {
     async fn take(&mut self, least: u64) -> Result<Bytes> {
         let Some(ahead) = self.ahead.take() else {
             return Err(FilesError::Internal {
-                what: format!("bytes behind the end of {} were asked for", self.plan.head.path),
+                what: format!(
+                    "bytes behind the end of {} were asked for",
+                    self.plan.head.path
+                ),
             });
         };
         let piece = ahead.join().await??;

@@ -11,7 +11,9 @@ use arrow_array::{
     FixedSizeBinaryArray, ListArray, MapArray, NullArray, PrimitiveArray, StringArray, StructArray,
     make_array,
 };
-use arrow_buffer::{BooleanBufferBuilder, NullBuffer, NullBufferBuilder, OffsetBuffer, ScalarBuffer};
+use arrow_buffer::{
+    BooleanBufferBuilder, NullBuffer, NullBufferBuilder, OffsetBuffer, ScalarBuffer,
+};
 use arrow_schema::{ArrowError, DataType as ArrowType};
 use tidewater_format::avro::{
     AvroType, Cursor, Fault, LogicalType, NamedType, RecordField, Skip, SkipTable, WriterSchema,
@@ -48,7 +50,9 @@ impl Shape<'_> {
         let (mut steps, mut values) = (Vec::with_capacity(fields.len()), Vec::new());
         for (field, node) in fields.iter().zip(nodes) {
             match node.decoded_type(self.leaves) {
-                None => steps.push(Step::Pass(self.skips.compile(self.schema, &field.data_type))),
+                None => steps.push(Step::Pass(
+                    self.skips.compile(self.schema, &field.data_type),
+                )),
                 Some(_) => {
                     steps.push(Step::Read(values.len()));
                     values.push(Values::new(*self, &field.data_type, node)?);
@@ -78,13 +82,33 @@ enum Kind {
     Float(Vec<f32>),
     Double(Vec<f64>),
     /// Bytes or text; the type of the array tells which.
-    Bytes { offsets: Vec<i32>, bytes: Vec<u8> },
-    Fixed { size: usize, bytes: Vec<u8> },
+    Bytes {
+        offsets: Vec<i32>,
+        bytes: Vec<u8>,
+    },
+    Fixed {
+        size: usize,
+        bytes: Vec<u8>,
+    },
     /// `size` of a fixed; none if each value tells its own.
-    Decimal { size: Option<usize>, values: Vec<i128> },
-    List { offsets: Vec<i32>, item: Box<Values> },
-    Map { offsets: Vec<i32>, steps: Vec<Step>, parts: Box<[Values; 2]> },
-    Struct { steps: Vec<Step>, members: Vec<Values>, rows: usize },
+    Decimal {
+        size: Option<usize>,
+        values: Vec<i128>,
+    },
+    List {
+        offsets: Vec<i32>,
+        item: Box<Values>,
+    },
+    Map {
+        offsets: Vec<i32>,
+        steps: Vec<Step>,
+        parts: Box<[Values; 2]>,
+    },
+    Struct {
+        steps: Vec<Step>,
+        members: Vec<Values>,
+        rows: usize,
+    },
 }
 
 impl Values {
@@ -298,7 +322,9 @@ impl Values {
             Kind::Double(values) => values.push(0.0),
             Kind::Decimal { values, .. } => values.push(0),
             Kind::Fixed { size, bytes } => bytes.resize(bytes.len() + *size, 0),
-            Kind::Bytes { offsets, .. } | Kind::List { offsets, .. } | Kind::Map { offsets, .. } => {
+            Kind::Bytes { offsets, .. }
+            | Kind::List { offsets, .. }
+            | Kind::Map { offsets, .. } => {
                 offsets.push(offsets.last().copied().unwrap_or(0));
             }
             Kind::Struct { members, rows, .. } => {
@@ -322,7 +348,9 @@ impl Values {
             Kind::Bytes { offsets, bytes } => {
                 let (offsets, bytes) = (taken(offsets), std::mem::take(bytes));
                 match arrow {
-                    ArrowType::Utf8 => Arc::new(StringArray::try_new(offsets, bytes.into(), nulls)?),
+                    ArrowType::Utf8 => {
+                        Arc::new(StringArray::try_new(offsets, bytes.into(), nulls)?)
+                    }
                     _ => Arc::new(BinaryArray::try_new(offsets, bytes.into(), nulls)?),
                 }
             }
@@ -340,7 +368,12 @@ impl Values {
                     return Err(mismatch());
                 };
                 let (offsets, items) = (taken(offsets), item.finish()?);
-                Arc::new(ListArray::try_new(Arc::clone(field), offsets, items, nulls)?)
+                Arc::new(ListArray::try_new(
+                    Arc::clone(field),
+                    offsets,
+                    items,
+                    nulls,
+                )?)
             }
             Kind::Map { offsets, parts, .. } => {
                 let ArrowType::Map(entries, sorted) = arrow else {
@@ -353,7 +386,9 @@ impl Values {
                 let parts = vec![key.finish()?, value.finish()?];
                 let structs = StructArray::try_new(fields.clone(), parts, None)?;
                 let (entries, offsets) = (Arc::clone(entries), taken(offsets));
-                Arc::new(MapArray::try_new(entries, offsets, structs, nulls, *sorted)?)
+                Arc::new(MapArray::try_new(
+                    entries, offsets, structs, nulls, *sorted,
+                )?)
             }
             Kind::Struct { members, rows, .. } => {
                 let ArrowType::Struct(fields) = arrow else {
@@ -363,7 +398,9 @@ impl Values {
                 let members = members.collect::<Result<Vec<_>, _>>()?;
                 let rows = std::mem::take(rows);
                 let fields = fields.clone();
-                Arc::new(StructArray::try_new_with_length(fields, members, nulls, rows)?)
+                Arc::new(StructArray::try_new_with_length(
+                    fields, members, nulls, rows,
+                )?)
             }
         })
     }
@@ -381,7 +418,9 @@ pub(super) fn walk(
             Step::Pass(skip) => skips.pass(skip, cursor).map_err(|fault| (None, fault))?,
             Step::Read(part) => {
                 if let Some(values) = parts.get_mut(*part) {
-                    values.read(cursor, skips).map_err(|fault| (Some(*part), fault))?;
+                    values
+                        .read(cursor, skips)
+                        .map_err(|fault| (Some(*part), fault))?;
                 }
             }
         }
@@ -390,7 +429,10 @@ pub(super) fn walk(
 }
 
 fn last(offsets: &[i32]) -> usize {
-    offsets.last().and_then(|&offset| usize::try_from(offset).ok()).unwrap_or(0)
+    offsets
+        .last()
+        .and_then(|&offset| usize::try_from(offset).ok())
+        .unwrap_or(0)
 }
 
 fn end(offsets: &mut Vec<i32>, length: usize, cursor: &Cursor<'_>) -> Result<(), Fault> {

@@ -1,7 +1,8 @@
 //! What a writer of data or changelog files needs to know, from the options of its table.
 
 use tidewater_format::{
-    AvroCodec, DataFileName, FileSource, StatsMode, StatsTarget, TableOptions, TableSchema, key_column_name,
+    AvroCodec, DataFileName, FileSource, StatsMode, StatsTarget, TableOptions, TableSchema,
+    key_column_name,
 };
 
 use super::layout::{FileColumns, FileLayout};
@@ -29,7 +30,8 @@ impl FormatOptions {
             "parquet" => {
                 let block_bytes = table.file_block_size.map(|size| size.bytes());
                 let options = table.values();
-                let parquet = ParquetWriteOptions::new(compression, zstd_level, block_bytes, options)?;
+                let parquet =
+                    ParquetWriteOptions::new(compression, zstd_level, block_bytes, options)?;
                 Ok(Self::Parquet(parquet))
             }
             "avro" => avro_codec(compression, zstd_level, table).map(Self::Avro),

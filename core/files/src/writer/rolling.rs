@@ -6,8 +6,8 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use tidewater_format::{DataFileMeta, TableSchema};
 
-use super::formats::{FileWriter, Format};
 use super::description::{Describer, RowSummary};
+use super::formats::{FileWriter, Format};
 use super::layout::FileColumns;
 use super::naming::{FileDirectory, FileNames};
 use super::options::{FileWriterOptions, SIZE_CHECK_ROWS};

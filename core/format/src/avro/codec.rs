@@ -232,12 +232,7 @@ impl BlockDecompressor {
     }
 }
 
-fn snappy(
-    block: &[u8],
-    offset: usize,
-    limit: usize,
-    out: &mut Vec<u8>,
-) -> Result<(), AvroError> {
+fn snappy(block: &[u8], offset: usize, limit: usize, out: &mut Vec<u8>) -> Result<(), AvroError> {
     let Some((body, crc)) = block.split_last_chunk::<4>() else {
         return Err(AvroError::Truncated {
             what: "snappy checksum",

@@ -74,11 +74,7 @@ impl Header {
     ///
     /// # Errors
     /// [`AvroError::Truncated`] if the cursor ends inside the block; [`AvroError::SyncMarker`].
-    pub fn block<'a>(
-        &self,
-        cursor: &mut Cursor<'a>,
-        start: usize,
-    ) -> Result<Block<'a>, AvroError> {
+    pub fn block<'a>(&self, cursor: &mut Cursor<'a>, start: usize) -> Result<Block<'a>, AvroError> {
         let offset = start.saturating_add(cursor.offset());
         let count = cursor.length("block record count")?;
         let compressed = cursor.bytes("block")?;

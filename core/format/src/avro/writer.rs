@@ -32,10 +32,7 @@ impl ContainerWriter {
     ///
     /// # Errors
     /// The codec's library refuses to start.
-    pub fn new(
-        schema: impl Into<Cow<'static, str>>,
-        codec: AvroCodec,
-    ) -> Result<Self, AvroError> {
+    pub fn new(schema: impl Into<Cow<'static, str>>, codec: AvroCodec) -> Result<Self, AvroError> {
         Ok(Self {
             schema: schema.into(),
             codec,
