@@ -127,30 +127,36 @@ impl AvroFileReader {
 }
 
 fn plan(head: Arc<FileHead>, request: ReadRequest, unit_bytes: u64) -> Result<Plan> {
-    let kept_columns = request.columns.len();
-    let mut columns = request.columns;
-    let exact_filter = request.filter.filter(|_| request.exact_filter);
+    // All parts by name, so that none that a caller may ask for is left aside unseen.
+    let ReadRequest {
+        mut columns,
+        file_fields,
+        whole,
+        filter,
+        filter_columns,
+        exact_filter,
+        rows,
+        batch_rows,
+        unit_bytes: _,
+        // Blocks follow each other, and only the block before tells where one begins.
+        parallel: _,
+    } = request;
+    let kept_columns = columns.len();
+    let exact_filter = filter.filter(|_| exact_filter);
     if exact_filter.is_some() {
-        let extra: Vec<DataField> = request
-            .filter_columns
+        let extra: Vec<DataField> = filter_columns
             .into_iter()
             .filter(|column| columns.iter().all(|asked| asked.name != column.name))
             .collect();
         columns.extend(extra);
     }
-    let mapping = SchemaMapping::new(
-        &head.path,
-        &head.stored,
-        &request.file_fields,
-        request.whole,
-        &columns,
-    )?;
+    let mapping = SchemaMapping::new(&head.path, &head.stored, &file_fields, whole, &columns)?;
     Ok(Plan {
         mapping,
         exact_filter,
         kept_columns,
-        rows: request.rows,
-        batch_rows: request.batch_rows.max(1),
+        rows,
+        batch_rows: batch_rows.max(1),
         batch_bytes: usize::try_from(unit_bytes.min(BATCH_BYTES)).unwrap_or(usize::MAX),
         head,
     })

@@ -466,7 +466,7 @@ async fn other_forms_of_the_same_values_are_read() {
         [value(1, 0), value(1, 1)],
         [Datum::BigInt(2), Datum::BigInt(3)]
     );
-    assert_eq!(value(2, 1), Datum::Bytes(vec![3, 4].into()));
+    assert_eq!(value(2, 1), Datum::Bytes(vec![3, 4]));
     let text = |column, row| format!("{:?}", value(column, row));
     assert!(
         text(3, 0).contains("-2") && text(3, 1).contains('5'),

@@ -95,7 +95,7 @@ async fn plans_have_the_splits_that_java_plans() {
             compared += 1;
         }
     }
-    assert_eq!(compared, 8);
+    assert_eq!(compared, 9);
 }
 
 /// The files of the newest state are those that Java's `$files` lists.
