@@ -85,10 +85,10 @@ pub use tidewater_format::{
 };
 pub use tidewater_io::{CpuPool, Env, FileIo, IoError, MemoryBudget};
 pub use tidewater_table::{
-    ChangeStream, CommitOptions, Committable, CommittedSnapshot, DataSplit, Fault, RowStream,
-    ScanBuilder, ScanPlan, StreamMode, StreamOptions, StreamPlan, StreamPlanKind, StreamPosition,
-    StreamScan, Table, TableCommit, TableEnv, TableError, TableWrite, VerifyOptions, VerifyReport,
-    WriteOptions,
+    ChangeStream, CommitOptions, Committable, CommittedSnapshot, CompactScope, DataSplit, Fault,
+    RowStream, ScanBuilder, ScanPlan, StreamMode, StreamOptions, StreamPlan, StreamPlanKind,
+    StreamPosition, StreamScan, Table, TableCommit, TableEnv, TableError, TableWrite,
+    VerifyOptions, VerifyReport, WriteOptions,
 };
 pub use tidewater_types::{
     BinaryRow, Bucket, DataField, DataType, Datum, ErrorKind, Predicate, PredicateOp, RowKind,

@@ -48,6 +48,13 @@ pub enum FilesError {
         column: String,
         source: Box<TypeError>,
     },
+    /// A deletion vector with rows that the file does not have: it belongs to another file.
+    #[error("row {position} of {path} is said to be deleted, but it has {rows} rows")]
+    DeletedBeyondEnd {
+        path: String,
+        position: u64,
+        rows: u64,
+    },
     /// A column that allows no null has one.
     #[error("{path}, column {column:?}: null in a column that is not null")]
     NullValue { path: String, column: String },
@@ -83,9 +90,10 @@ impl FilesError {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Io(source) => source.kind(),
-            Self::CorruptFile { .. } | Self::CorruptColumn { .. } | Self::ColumnType { .. } => {
-                ErrorKind::Corrupt
-            }
+            Self::CorruptFile { .. }
+            | Self::CorruptColumn { .. }
+            | Self::ColumnType { .. }
+            | Self::DeletedBeyondEnd { .. } => ErrorKind::Corrupt,
             Self::ValueOutOfRange { .. } | Self::Unsupported { .. } => ErrorKind::Unsupported,
             Self::Convert { source, .. } => source.kind(),
             Self::NullValue { .. } | Self::Batch { .. } | Self::Option { .. } => ErrorKind::Invalid,

@@ -126,30 +126,12 @@ fn missing_for_both(schema: &TableSchema, options: &TableOptions) -> Result<Vec<
             let what = format!("merge-engine {}", options.merge_engine);
             add(Unsupported::of_issue(MERGE_TREE, what));
         }
-        if let producer @ (ChangelogProducer::Lookup | ChangelogProducer::FullCompaction) =
-            options.changelog_producer
-        {
-            add(Unsupported::of_issue(
-                MERGE_TREE,
-                format!("changelog-producer {producer}"),
-            ));
-        }
-        if options.force_lookup {
-            add(Unsupported::of_issue(
-                MERGE_TREE,
-                "lookup compaction (force-lookup)",
-            ));
-        }
         if schema.bucket_mode()? == BucketMode::Postpone {
             add(Unsupported::of_issue(
                 MERGE_TREE,
                 "postpone buckets (bucket = -2)",
             ));
         }
-    }
-    if options.deletion_vectors_enabled {
-        let what = "deletion vectors (deletion-vectors.enabled)";
-        add(Unsupported::of_issue(MERGE_TREE, what));
     }
     if !options.manifest_format.eq_ignore_ascii_case("avro") {
         add(Unsupported::other(format!(
@@ -211,6 +193,22 @@ fn missing_starting_points(options: &TableOptions) -> Vec<Unsupported> {
 fn missing_for_write(schema: &TableSchema, options: &TableOptions) -> Result<Vec<Unsupported>> {
     let mut missing = Vec::new();
     let mut add = |unsupported| missing.push(unsupported);
+    if schema.is_keyed() {
+        if let producer @ (ChangelogProducer::Lookup | ChangelogProducer::FullCompaction) =
+            options.changelog_producer
+        {
+            add(Unsupported::of_issue(
+                MERGE_TREE,
+                format!("changelog-producer {producer}"),
+            ));
+        }
+        if options.force_lookup {
+            add(Unsupported::of_issue(
+                MERGE_TREE,
+                "lookup compaction (force-lookup)",
+            ));
+        }
+    }
     match schema.bucket_mode()? {
         BucketMode::Dynamic => {
             let what =
@@ -244,6 +242,10 @@ fn missing_for_write(schema: &TableSchema, options: &TableOptions) -> Result<Vec
             )));
         }
     }
+    if options.deletion_vectors_enabled {
+        let what = "deletion vectors (deletion-vectors.enabled)";
+        add(Unsupported::of_issue(MERGE_TREE, what));
+    }
     for (index_type, columns) in options.file_index_columns() {
         let what =
             format!("file index {index_type} on {columns} (file-index.{index_type}.columns)");
@@ -251,10 +253,6 @@ fn missing_for_write(schema: &TableSchema, options: &TableOptions) -> Result<Vec
     }
     if options.row_tracking_enabled {
         add(Unsupported::other("row tracking (row-tracking.enabled)"));
-    }
-    if options.record_level_expire_time.is_some() {
-        let what = "expiry of rows (record-level.expire-time)";
-        add(Unsupported::of_issue(MERGE_TREE, what));
     }
     if options.clustering_incremental {
         let what = "incremental clustering (clustering.incremental)";

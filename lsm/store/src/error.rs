@@ -2,6 +2,7 @@
 
 use tidewater_files::FilesError;
 use tidewater_format::FormatError;
+use tidewater_index::IndexError;
 use tidewater_io::IoError;
 use tidewater_merge::MergeError;
 use tidewater_types::{ErrorKind, SchemaId, TypeError};
@@ -14,6 +15,9 @@ pub enum StoreError {
     /// A key or sequence column that the schema lacks.
     #[error("the table has no column {column:?}")]
     UnknownColumn { column: String },
+    /// A column that is to tell the age of rows and cannot.
+    #[error("column {column:?} is {data_type}, which holds no time (record-level.time-field)")]
+    NoTimeColumn { column: String, data_type: String },
     /// A batch with too few columns.
     #[error("a batch has {found} columns where {expected} are needed")]
     ColumnCount { expected: usize, found: usize },
@@ -68,6 +72,9 @@ pub enum StoreError {
     /// A data file could not be written or read.
     #[error(transparent)]
     Files(#[from] FilesError),
+    /// A deletion vector or hash index could not be read.
+    #[error(transparent)]
+    Index(#[from] IndexError),
     /// A schema or option is refused.
     #[error(transparent)]
     Format(#[from] FormatError),
@@ -87,6 +94,7 @@ impl StoreError {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::UnknownColumn { .. }
+            | Self::NoTimeColumn { .. }
             | Self::ColumnCount { .. }
             | Self::NullKind
             | Self::SpillCodec { .. } => ErrorKind::Invalid,
@@ -103,6 +111,7 @@ impl StoreError {
             | Self::Bug { .. } => ErrorKind::Internal,
             Self::Files(e) => e.kind(),
             Self::Format(e) => e.kind(),
+            Self::Index(e) => e.kind(),
             Self::Io(e) => e.kind(),
             Self::Merge(e) => e.kind(),
             Self::Type(e) => e.kind(),

@@ -2,6 +2,7 @@
 
 use tidewater_files::FilesError;
 use tidewater_format::FormatError;
+use tidewater_index::IndexError;
 use tidewater_io::IoError;
 use tidewater_merge::MergeError;
 use tidewater_store::StoreError;
@@ -69,6 +70,9 @@ pub enum TableError {
     /// A data file of a re-submitted commit is gone.
     #[error("cannot commit {identifier} again: its file {file} no longer exists")]
     CommittedFileMissing { identifier: i64, file: String },
+    /// A condition on partitions that looks at something else.
+    #[error("{column:?} is not a partition column: partitions are chosen by their own columns")]
+    NotAPartitionColumn { column: String },
     /// A column that an option names and the table lacks.
     #[error("the table has no column {column:?}, which {asked_by} names")]
     NoColumn {
@@ -132,6 +136,9 @@ pub enum TableError {
         #[source]
         source: serde_json::Error,
     },
+    /// A data file with two deletion vectors.
+    #[error("{path} is damaged: it lists two deletion vectors of {data_file}")]
+    TwoDeletionVectors { path: String, data_file: String },
     /// A number of rows that no table has.
     #[error(
         "the latest snapshot says that the table has {before} rows, which {added} more would overflow: it is damaged"
@@ -165,6 +172,9 @@ pub enum TableError {
     /// A data file could not be read.
     #[error(transparent)]
     Files(#[from] FilesError),
+    /// A deletion vector or hash index could not be read.
+    #[error(transparent)]
+    Index(#[from] IndexError),
     /// A bucket could not be written, compacted or read.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -198,6 +208,7 @@ impl TableError {
             | Self::PositionAhead { .. }
             | Self::PositionText { .. }
             | Self::NoColumn { .. }
+            | Self::NotAPartitionColumn { .. }
             | Self::BadRowKind { .. }
             | Self::KindCount { .. }
             | Self::RetractionInAppendTable
@@ -207,6 +218,7 @@ impl TableError {
             Self::BucketCount { .. } => ErrorKind::Conflict,
             Self::Damaged { .. }
             | Self::StatisticsDamaged { .. }
+            | Self::TwoDeletionVectors { .. }
             | Self::RowCount { .. }
             | Self::WrongNumber { .. }
             | Self::SnapshotGap { .. } => ErrorKind::Corrupt,
@@ -217,6 +229,7 @@ impl TableError {
             Self::Io(e) => e.kind(),
             Self::Merge(e) => e.kind(),
             Self::Files(e) => e.kind(),
+            Self::Index(e) => e.kind(),
             Self::Store(e) => e.kind(),
             Self::Type(e) => e.kind(),
         }

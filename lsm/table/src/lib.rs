@@ -40,4 +40,4 @@ pub use stream::{
 pub use table::{CommitOptions, Table, TableEnv};
 pub use table_log::TableLog;
 pub use verify::{Fault, VerifyOptions, VerifyReport, verify};
-pub use write::{TableWrite, WriteOptions};
+pub use write::{CompactScope, TableWrite, WriteOptions};

@@ -19,6 +19,7 @@
 )]
 
 mod files;
+mod index;
 mod metadata;
 mod mutate;
 mod requests;
@@ -56,6 +57,12 @@ pub const TARGETS: &[Target] = &[
         metadata::index_manifest,
         seeds::index_manifests,
     ),
+    target(
+        "deletion_vector_file",
+        index::deletion_vector_file,
+        seeds::deletion_vector_files,
+    ),
+    target("hash_index", index::hash_index, seeds::hash_files),
     target("schema_request", requests::schema, seeds::schema_requests),
     target("options", requests::options, seeds::options),
     target("data_type", requests::data_type, seeds::data_types),

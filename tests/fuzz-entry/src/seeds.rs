@@ -85,6 +85,29 @@ pub(crate) fn index_manifests() -> Seeds {
     table_files("manifest/index-manifest-")
 }
 
+pub(crate) fn deletion_vector_files() -> Seeds {
+    let vectors = vector("02-deletion-vectors.json");
+    let hex = |json: &Value, name: &str| {
+        let mut found = Seeds::new();
+        collect_hex(&json[name], &mut found);
+        found
+    };
+    let files = vectors["files"].as_array().into_iter().flatten();
+    let mut seeds: Seeds = files.flat_map(|file| hex(file, "file_hex")).collect();
+    // An entry alone makes a file behind the first byte.
+    let entries = vectors["entries"].as_array().into_iter().flatten();
+    let entries = entries.flat_map(|entry| hex(entry, "entry_hex"));
+    seeds.extend(entries.map(|entry| [&[1], &entry[..]].concat()));
+    seeds
+}
+
+pub(crate) fn hash_files() -> Seeds {
+    let vectors = vector("02-hash-index.json");
+    let mut seeds = Seeds::new();
+    collect_hex(&vectors["files"], &mut seeds);
+    seeds
+}
+
 fn holds(bytes: &[u8], part: &[u8]) -> bool {
     bytes.windows(part.len()).any(|window| window == part)
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
+use std::time::Duration;
 
 use clap::Args;
 use tidewater_types::TypeError;
@@ -169,6 +170,15 @@ impl FromStr for ByteSize {
             .map(Self)
             .ok_or_else(|| "the size is too large".to_owned())
     }
+}
+
+/// Reads a length of time: `30 s`, `1 h`, `7 d`, as options of tables are written.
+///
+/// # Errors
+/// What is wrong with it, for the usage.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let what = "a length of time is a number and ms, s, min, h or d, such as \"1 h\"";
+    tidewater_format::parse_duration(text).ok_or_else(|| what.to_owned())
 }
 
 /// Reads JSON given on the command line.

@@ -18,6 +18,7 @@ use arrow_select::filter::filter_record_batch;
 use tidewater_format::avro::{
     AvroError, BlockDecompressor, Cursor, Header, SkipTable, WriterSchema, expect_block_end,
 };
+use tidewater_index::DeletionVector;
 use tidewater_types::{Predicate, TypeError};
 
 use super::values::{Shape, Step as FieldStep, Values, walk};
@@ -77,6 +78,8 @@ pub(super) struct Plan {
     /// The columns that the caller asked for come first; those only read for the filter follow.
     pub(super) kept_columns: usize,
     pub(super) rows: RowChoice,
+    /// Rows that are not there any more.
+    pub(super) deleted: Option<Arc<DeletionVector>>,
     pub(super) batch_rows: usize,
     /// Bytes of blocks after which a batch ends early.
     pub(super) batch_bytes: usize,
@@ -286,6 +289,14 @@ impl BlockDecoder {
         let start = self.pending_start + *framed as u64;
         let left = head.file_bytes.saturating_sub(start);
         if left == 0 && pending.is_empty() {
+            let deleted = self.plan.deleted.as_deref().and_then(DeletionVector::last);
+            if let Some(position) = deleted.filter(|last| *last >= self.block_end) {
+                return Err(FilesError::DeletedBeyondEnd {
+                    path: head.path.clone(),
+                    position,
+                    rows: self.block_end,
+                });
+            }
             return Ok(Some(0));
         }
         let mut cursor = Cursor::new(pending);
@@ -315,6 +326,9 @@ impl BlockDecoder {
         self.block_end = first.saturating_add(block.count as u64);
         self.next_row = first;
         self.wanted = chosen(&self.plan.rows, first..self.block_end);
+        if let Some(deleted) = &self.plan.deleted {
+            self.wanted = live(deleted, &self.wanted);
+        }
         self.wanted.reverse();
         self.block_offset = block.offset;
         self.records_read = 0;
@@ -389,4 +403,19 @@ fn chosen(choice: &RowChoice, rows: Range<u64>) -> Vec<Range<u64>> {
                 .collect()
         }
     }
+}
+
+/// The rows of `chosen` that are not deleted.
+fn live(deleted: &DeletionVector, chosen: &[Range<u64>]) -> Vec<Range<u64>> {
+    let mut live = Vec::with_capacity(chosen.len());
+    for rows in chosen {
+        let mut at = rows.start;
+        for stretch in deleted.stretches(rows.clone()) {
+            live.push(at..stretch.start);
+            at = stretch.end;
+        }
+        live.push(at..rows.end);
+    }
+    live.retain(|rows| rows.start < rows.end);
+    live
 }

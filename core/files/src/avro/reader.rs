@@ -136,6 +136,7 @@ fn plan(head: Arc<FileHead>, request: ReadRequest, unit_bytes: u64) -> Result<Pl
         filter_columns,
         exact_filter,
         rows,
+        deleted,
         batch_rows,
         unit_bytes: _,
         // Blocks follow each other, and only the block before tells where one begins.
@@ -156,6 +157,7 @@ fn plan(head: Arc<FileHead>, request: ReadRequest, unit_bytes: u64) -> Result<Pl
         exact_filter,
         kept_columns,
         rows,
+        deleted,
         batch_rows: batch_rows.max(1),
         batch_bytes: usize::try_from(unit_bytes.min(BATCH_BYTES)).unwrap_or(usize::MAX),
         head,

@@ -12,13 +12,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use parquet::arrow::arrow_reader::RowSelection;
+use tidewater_index::DeletionVector;
 use tidewater_io::LocalFile;
 use tidewater_types::{DataField, Predicate};
 
 use super::decode::{RowTest, Unit, UnitPlan};
 use super::footer::{Footer, PageIndex};
 use super::prune::Pruner;
-use super::rows::{RowChoice, UnitSize, selected_ranges, units};
+use super::rows::{RowChoice, UnitSize, intersect, live_rows, selected_ranges, units};
 use super::stream::BatchStream;
 use crate::context::FilesContext;
 use crate::error::{FilesError, Result};
@@ -54,6 +55,8 @@ pub struct ReadRequest {
     pub exact_filter: bool,
     /// Positions to read.
     pub rows: RowChoice,
+    /// Rows that are not there any more, whatever else is asked for.
+    pub deleted: Option<Arc<DeletionVector>>,
     /// Most rows of a batch.
     pub batch_rows: usize,
     /// Bytes that are fetched and decoded together, at most those of the context; row groups are cut to it where their index allows.
@@ -74,6 +77,7 @@ impl ReadRequest {
             filter_columns: Vec::new(),
             exact_filter: false,
             rows: RowChoice::All,
+            deleted: None,
             batch_rows: DEFAULT_BATCH_ROWS,
             unit_bytes: DEFAULT_UNIT_BYTES,
             parallel: 1,
@@ -168,9 +172,18 @@ impl ParquetFileReader {
     /// Plans the read and starts to fetch.
     ///
     /// # Errors
-    /// [`FilesError::ColumnType`] if the stored form of a column cannot be read as its type; damage of the page indexes; the store's.
+    /// [`FilesError::ColumnType`] if the stored form of a column cannot be read as its type; [`FilesError::DeletedBeyondEnd`] if the deletion
+    /// vector is not this file's; damage of the page indexes; the store's.
     pub async fn read(&self, mut request: ReadRequest) -> Result<FileRead> {
         request.unit_bytes = request.unit_bytes.min(self.context.unit_bytes());
+        let last_deleted = request.deleted.as_ref().and_then(|deleted| deleted.last());
+        if let Some(position) = last_deleted.filter(|last| *last >= self.row_count()) {
+            return Err(FilesError::DeletedBeyondEnd {
+                path: self.footer.path().to_owned(),
+                position,
+                rows: self.row_count(),
+            });
+        }
         let footer = if self.wants_page_index(&request) {
             let (path, size) = (self.footer.path(), Some(self.footer.file_bytes()));
             Footer::open(&self.context, path, size, PageIndex::Load).await?
@@ -291,11 +304,12 @@ fn plan(
                 Some(selection) => selection,
             },
         };
-        let selection: Option<RowSelection> = match (chosen, pruned) {
-            (Some(chosen), Some(pruned)) => Some(chosen.intersection(&pruned)),
-            (Some(selection), None) | (None, Some(selection)) => Some(selection),
-            (None, None) => None,
-        };
+        let live = request.deleted.as_deref();
+        let live = live.and_then(|deleted| live_rows(deleted, group_rows.clone()));
+        let selection: Option<RowSelection> = [chosen, pruned, live]
+            .into_iter()
+            .flatten()
+            .reduce(|left, right| intersect(&left, &right));
         if selection
             .as_ref()
             .is_some_and(|selection| !selection.selects_any())

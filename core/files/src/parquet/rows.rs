@@ -1,10 +1,12 @@
-//! Which rows of a file are read: positions chosen by the caller, rows left by pruning, and how both are cut into units.
+//! Which rows of a file are read: positions chosen by the caller, rows that are not deleted, rows left by pruning, and how all of them are
+//! cut into units.
 
 use std::ops::Range;
 
-use arrow_buffer::BooleanBuffer;
+use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
 use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
 use parquet::file::metadata::ParquetMetaData;
+use tidewater_index::DeletionVector;
 
 use super::decode::Unit;
 
@@ -53,6 +55,49 @@ impl RowChoice {
             }
         }
     }
+}
+
+/// Rows from one deleted one to the next, on average, below which a bit for each row is shorter, and faster, than a list of stretches.
+const DENSE_ROWS: u64 = 32;
+
+/// The rows of a row group that are not deleted; none if that is all of them. `rows` are its positions in the file.
+pub(crate) fn live_rows(deleted: &DeletionVector, rows: Range<u64>) -> Option<RowSelection> {
+    let count = deleted.cardinality_in(rows.clone());
+    if count == 0 {
+        return None;
+    }
+    let length = rows.end - rows.start;
+    if count > length / DENSE_ROWS {
+        return deleted
+            .live_mask(rows)
+            .map(RowSelection::from_boolean_buffer);
+    }
+    let local = |row: u64| usize::try_from(row - rows.start).unwrap_or(usize::MAX);
+    let (mut live, mut at) = (Vec::new(), 0);
+    for stretch in deleted.stretches(rows.clone()) {
+        live.push(at..local(stretch.start));
+        at = local(stretch.end);
+    }
+    live.push(at..local(rows.end));
+    Some(selection_of(live.into_iter(), local(rows.end)))
+}
+
+/// The rows that both select, of one row group. Where one of them has a bit for each row, the answer has too: a list of its stretches would
+/// be longer.
+pub(crate) fn intersect(left: &RowSelection, right: &RowSelection) -> RowSelection {
+    match (left.as_mask(), right.as_mask()) {
+        (Some(_), None) => left.intersection(&as_mask(right)),
+        (None, Some(_)) => as_mask(left).intersection(right),
+        _ => left.intersection(right),
+    }
+}
+
+fn as_mask(selection: &RowSelection) -> RowSelection {
+    let mut mask = BooleanBufferBuilder::new(0);
+    for selector in selection.iter() {
+        mask.append_n(selector.row_count, !selector.skip);
+    }
+    RowSelection::from_boolean_buffer(mask.finish())
 }
 
 /// A selection of the rows in `ranges`, which rise, out of `length`. Ranges that are out of order are cut, not trusted.
@@ -203,7 +248,7 @@ pub(crate) fn units(
         }
         let part = selection_of(std::iter::once(start..end), rows);
         let part = match &selection {
-            Some(selection) => selection.intersection(&part),
+            Some(selection) => intersect(selection, &part),
             None => part,
         };
         if part.selects_any() {

@@ -306,10 +306,14 @@ impl UnitReader {
     }
 }
 
-/// Has the kernel load what a unit reads of a local file, so that the threads that decode do not wait for the disk. A part of a row
-/// group may leave out any of it: there the kernel sees for itself.
+/// Has the kernel load what a unit reads of a local file, so that the threads that decode do not wait for the disk. A small part of a row
+/// group may leave out most of it: there the kernel sees for itself.
 async fn load_ahead(plan: &UnitPlan, file: &Arc<LocalFile>, unit: &Unit) -> Result<()> {
-    if unit.selection.is_some() {
+    if unit
+        .selection
+        .as_ref()
+        .is_some_and(|selection| selection.row_count() < selection.skipped_row_count())
+    {
         return Ok(());
     }
     let (file, chunks) = (Arc::clone(file), plan.chunks(unit.row_group));

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use proptest::prelude::*;
 use tidewater_files::{AvroFileReader, DataFileReader, FilesError, ReadRequest, RowChoice};
 use tidewater_format::avro::{AvroCodec, ContainerWriter, put};
+use tidewater_index::{DeletionVector, DvKind};
 use tidewater_types::{
     DataField, DataType, Datum, ErrorKind, Predicate, PredicateOp, RowType, TypeKind,
 };
@@ -86,11 +87,21 @@ proptest! {
             request.rows = RowChoice::Mask(mask.clone().into());
             request.unit_bytes = unit_bytes;
             request.batch_rows = batch_rows;
-            let back = read_with(&context, &path, request).await.unwrap();
+            let back = read_with(&context, &path, request.clone()).await.unwrap();
             let columns: Vec<usize> = (0..schema.fields.len()).rev().step_by(2).collect();
             let expected = rows.project(&columns).unwrap();
-            let expected = arrow_select::filter::filter_record_batch(&expected, &mask.into()).unwrap();
+            let expected = arrow_select::filter::filter_record_batch(&expected, &mask.clone().into()).unwrap();
             assert_eq!(back, expected);
+            // And without the rows that are deleted.
+            let deleted: Vec<bool> = (0..count).map(|_| numbers.below(4) == 0).collect();
+            let positions = (0_u64..).zip(&deleted).filter(|(_, deleted)| **deleted);
+            let vector = DeletionVector::of(DvKind::Bits32, positions.map(|(row, _)| row));
+            request.deleted = Some(std::sync::Arc::new(vector.unwrap()));
+            let back = read_with(&context, &path, request).await.unwrap();
+            let left = mask.iter().zip(&deleted).map(|(chosen, deleted)| *chosen && !deleted);
+            let left: Vec<bool> = left.collect();
+            let expected = rows.project(&columns).unwrap();
+            assert_eq!(back, arrow_select::filter::filter_record_batch(&expected, &left.into()).unwrap());
             let bytes = context.io().read(&path).await.unwrap();
             let other = apache_avro::Reader::new(&bytes[..]).unwrap();
             assert_eq!(other.map(Result::unwrap).count(), count);
@@ -153,6 +164,32 @@ async fn rows_over_many_blocks_are_chosen_by_position_and_filtered_by_value() {
     }
     let none = read(&context, &path, &[]).await.unwrap();
     assert_eq!((none.num_rows(), none.num_columns()), (60_000, 0));
+}
+
+#[tokio::test]
+async fn a_vector_of_another_file_is_refused() {
+    let schema = table(&words(), &[], &[("file.format", "avro")]);
+    let context = context();
+    let files = write(&context, &schema, &[numbered(&schema.fields, 0..10, 20)])
+        .await
+        .unwrap();
+    let mut request = ReadRequest::new(schema.fields.clone());
+    let vector = DeletionVector::of(DvKind::Bits32, [3, 10]).unwrap();
+    request.deleted = Some(std::sync::Arc::new(vector));
+    let error = read_with(&context, &path(&files[0]), request)
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(
+            error,
+            FilesError::DeletedBeyondEnd {
+                position: 10,
+                rows: 10,
+                ..
+            }
+        ),
+        "{error}"
+    );
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@
 mod arrays;
 mod avro;
 mod corrupt;
+mod deletions;
 mod evolution;
 mod golden;
 mod java_files;

@@ -13,7 +13,7 @@ use tidewater_types::{DataField, DataType, Datum, Predicate, PredicateOp, RowTyp
 use crate::support::{batch, context, path, table, write};
 
 /// 4000 rows in row groups of a few pages of 100 rows: `id` rises, `x` is scattered, `s` repeats, `f` has a NaN in every 1000 rows.
-async fn file(context: &FilesContext) -> (Arc<TableSchema>, String) {
+pub(crate) async fn file(context: &FilesContext) -> (Arc<TableSchema>, String) {
     let row = RowType::of([
         ("id", DataType::int().not_null()),
         ("x", DataType::int()),
@@ -205,7 +205,7 @@ async fn keys_first_then_the_values_of_the_rows_that_won() {
     assert_eq!(texts, ["text 0", "text 1", "text 2"].map(str::to_owned));
 }
 
-fn any_predicate(row: RowType) -> impl Strategy<Value = Predicate> {
+pub(crate) fn any_predicate(row: RowType) -> impl Strategy<Value = Predicate> {
     let number = prop_oneof![-10..4100_i32, Just(i32::MIN), Just(i32::MAX)];
     let op = prop::sample::select(vec![
         PredicateOp::Eq,

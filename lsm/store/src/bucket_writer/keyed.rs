@@ -15,7 +15,8 @@ use super::Health;
 use super::context::{BucketPlace, FileMaker, SchemasById, WriterContext};
 use crate::commit_message::{CommitMessage, DataIncrement};
 use crate::compaction::{
-    CompactionResult, KeyedTask, NetCompaction, Running, abort_files, finish_files, run_keyed,
+    CompactionResult, KeyedTask, NetCompaction, RecordExpiry, Running, abort_files, finish_files,
+    run_keyed,
 };
 use crate::error::{Result, StoreError};
 use crate::write_buffer::{DrainChunk, Drained, WriteBuffer};
@@ -233,19 +234,21 @@ impl KeyedWriter {
         if tree.running.is_some() {
             return Ok(());
         }
+        let context = &self.maker.context;
+        let now_millis = context.files.env().now_millis();
+        let expiry = RecordExpiry::at(&context.schema, &context.options, now_millis)?;
         let (runs, top_level) = (tree.levels.runs(), tree.levels.top_level());
         let unit: Option<CompactionUnit> = if full {
+            let needs_rewrite = |file: &DataFileMeta| {
+                let expiry = expiry.as_ref();
+                expiry.is_some_and(|expiry| expiry.is_in(file, &context.schema, &self.schemas))
+            };
             let options = FullPickOptions {
-                force_rewrite_all_files: self
-                    .maker
-                    .context
-                    .options
-                    .compaction_force_rewrite_all_files,
-                needs_rewrite: &|_| false,
+                force_rewrite_all_files: context.options.compaction_force_rewrite_all_files,
+                needs_rewrite: &needs_rewrite,
             };
             full_pick(&runs, top_level, &options)
         } else {
-            let now_millis = self.maker.context.files.env().now_millis();
             let hours = now_millis.div_euclid(3_600_000).rem_euclid(24);
             let now = PickContext {
                 now_millis,
@@ -259,6 +262,7 @@ impl KeyedWriter {
         let task = KeyedTask {
             top_level,
             drop_deletes: drop_delete(unit.output_level, tree.levels.highest_non_empty(), false),
+            expiry,
             unit,
         };
         let work = run_keyed(self.maker.clone(), Arc::clone(&self.schemas), task);

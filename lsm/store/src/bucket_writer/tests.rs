@@ -153,6 +153,7 @@ impl Bucket {
         let split = SplitFiles {
             bucket_path: self.place.path.clone(),
             files: files.to_vec(),
+            deletions: Arc::default(),
             read,
             parallel: 1,
         };
@@ -258,7 +259,7 @@ proptest! {
             assert_eq!(read, expected);
             // The changelog replayed gives the same.
             let mut replayed: BTreeMap<i32, Row> = BTreeMap::new();
-            for row in bucket.read(&committed.changelog, SplitRead::Raw, true).await {
+            for row in bucket.read(&committed.changelog, SplitRead::Changes, true).await {
                 replayed.insert(row.0, row);
             }
             assert_eq!(replayed, map);
@@ -286,7 +287,7 @@ proptest! {
             let (mut committed, rows) = run(&bucket, &actions).await;
             committed.live.sort_by_key(|file| file.min_sequence_number);
             let expected: Vec<Row> = rows.iter().map(|row| (row.0, row.1, 0)).collect();
-            assert_eq!(bucket.read(&committed.live, SplitRead::Raw, false).await, expected);
+            assert_eq!(bucket.read(&committed.live, SplitRead::Changes, false).await, expected);
             let mut next = 0;
             for file in &committed.live {
                 assert_eq!(file.min_sequence_number, next);
@@ -378,5 +379,49 @@ fn deletes_stay_until_they_meet_the_oldest_rows() {
         assert_eq!(shape, [(1, Some(2)), (2, Some(0))]);
         let read = bucket.read(&committed.live, SplitRead::Merge, false).await;
         assert_eq!(read.len(), 4998);
+    });
+}
+
+/// Rows of 1970 among rows of 2038: a read shows all, a full compaction leaves the young ones, also where a file lies on the top level alone.
+#[test]
+fn compactions_leave_out_rows_that_have_expired_and_nothing_else_does() {
+    runtime().block_on(async {
+        let options = [
+            ("bucket", "1"),
+            ("record-level.expire-time", "1 h"),
+            ("record-level.time-field", "v"),
+        ];
+        let (old, young) = (5, i32::MAX);
+        let bucket = Bucket::new(schema(true, &options));
+        let rows = [(1, old, 0), (2, young, 0), (3, old, 0)];
+        for levels in [0, 5] {
+            let mut committed = Committed::default();
+            let mut writer = bucket.open(&[]);
+            bucket.write(&mut writer, &rows).await;
+            committed.add(&writer.prepare_commit(true).await.unwrap());
+            if levels == 5 {
+                // A table that lets its rows expire from now on: what it has lies on the top level.
+                for file in &mut committed.live {
+                    *file = Arc::new(file.upgraded(5));
+                }
+                writer = bucket.open(&committed.live);
+            }
+            let all = bucket.read(&committed.live, SplitRead::Merge, false).await;
+            assert_eq!(all, rows);
+            writer.compact(true).await.unwrap();
+            committed.add(&writer.prepare_commit(true).await.unwrap());
+            let left = bucket.read(&committed.live, SplitRead::Merge, false).await;
+            assert_eq!(left, [(2, young, 0)]);
+            // Nothing is left to do.
+            writer.compact(true).await.unwrap();
+            assert!(
+                writer
+                    .prepare_commit(true)
+                    .await
+                    .unwrap()
+                    .compact
+                    .is_empty()
+            );
+        }
     });
 }

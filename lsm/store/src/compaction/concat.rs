@@ -60,6 +60,7 @@ pub(crate) async fn run_concat(
         .read(SplitFiles {
             bucket_path: maker.place.path.clone(),
             files: files.clone(),
+            deletions: Arc::default(),
             read: SplitRead::Raw,
             parallel: 1,
         })

@@ -9,12 +9,14 @@
 //! A compaction runs beside its writer ([`Running`]) and touches nothing that a snapshot names: its files count when they are committed.
 
 mod concat;
+mod expiry;
 mod increment;
 mod running;
 mod task;
 
 pub use concat::concat_files;
 pub(crate) use concat::{abort_files, finish_files, run_concat};
+pub(crate) use expiry::RecordExpiry;
 pub(crate) use increment::{CompactionResult, NetCompaction};
 pub(crate) use running::Running;
 pub(crate) use task::{KeyedTask, run_keyed};

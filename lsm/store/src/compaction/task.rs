@@ -9,6 +9,7 @@ use tidewater_merge::{
 
 use super::CompactionResult;
 use super::concat::write_all;
+use super::expiry::RecordExpiry;
 use crate::bucket_writer::{CHUNK_ROWS, FileMaker, SchemasById};
 use crate::error::Result;
 use crate::split_reader::{MergeRequest, MergeStream};
@@ -20,6 +21,8 @@ pub(crate) struct KeyedTask {
     pub(crate) top_level: i32,
     /// Whether retractions have nothing left to hide.
     pub(crate) drop_deletes: bool,
+    /// What has expired, in tables whose rows do.
+    pub(crate) expiry: Option<RecordExpiry>,
 }
 
 /// Runs a task to its end. What it had written is removed when it fails. Source: spec 02b §3.4 to §3.7.
@@ -29,14 +32,17 @@ pub(crate) async fn run_keyed(
     task: KeyedTask,
 ) -> Result<CompactionResult> {
     let context = Arc::clone(&maker.context);
+    let has_expired_rows = |file: &DataFileMeta| {
+        let expiry = task.expiry.as_ref();
+        expiry.is_some_and(|expiry| expiry.is_in(file, &context.schema, &schemas))
+    };
     let plan = CompactionTaskPlan::new(
         &task.unit,
         &TaskPlanOptions {
             top_level: task.top_level,
             small_file_size: small_file_size(&context.options, true),
             force_rewrite_all_files: context.options.compaction_force_rewrite_all_files,
-            // Tables with record-level expiry are refused at open.
-            has_expired_rows: &|_| false,
+            has_expired_rows: &has_expired_rows,
         },
         &context.keyed()?.keys,
     )?;
@@ -53,14 +59,7 @@ pub(crate) async fn run_keyed(
             TaskStep::Rewrite(sections) => {
                 let inputs: Vec<Arc<DataFileMeta>> =
                     sections.iter().flat_map(Section::files).cloned().collect();
-                let rewritten = rewrite(
-                    &maker,
-                    &schemas,
-                    sections,
-                    plan.output_level,
-                    task.drop_deletes,
-                )
-                .await;
+                let rewritten = rewrite(&maker, &schemas, sections, plan.output_level, &task).await;
                 match rewritten {
                     Ok(files) => {
                         made.extend(files.iter().cloned());
@@ -84,7 +83,7 @@ async fn rewrite(
     schemas: &SchemasById,
     sections: Vec<Section>,
     level: i32,
-    drop_deletes: bool,
+    task: &KeyedTask,
 ) -> Result<Vec<Arc<DataFileMeta>>> {
     let mut rows = MergeStream::open(
         &maker.context.files,
@@ -93,7 +92,9 @@ async fn rewrite(
             schemas: Arc::clone(schemas),
             bucket_path: maker.place.path.clone(),
             sections,
-            drop_deletes,
+            deletions: Arc::default(),
+            keep: task.expiry.as_ref().map(|expiry| expiry.kept().clone()),
+            drop_deletes: task.drop_deletes,
             batch_rows: CHUNK_ROWS,
         },
     )?;

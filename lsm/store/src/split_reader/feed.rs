@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use tidewater_files::{DataFileReader, FileBatches, FilesContext, ReadRequest};
 use tidewater_format::{DataFileMeta, TableSchema, data_file_path};
+use tidewater_index::{DeletionFile, DeletionVector, read_deletion_vector};
 use tidewater_types::{DataField, Predicate, SchemaId};
 use tokio::task::JoinHandle;
 
@@ -19,6 +20,8 @@ pub(super) struct FileTask {
     pub(super) columns: Arc<ReadColumns>,
     /// Rows that do not match are left out before anything else sees them.
     pub(super) filter: Option<Predicate>,
+    /// Where its deletion vector is: those rows are not there any more.
+    pub(super) deletion: Option<DeletionFile>,
 }
 
 /// Opens files of one bucket.
@@ -51,6 +54,7 @@ impl FileOpener {
             file,
             columns,
             filter,
+            deletion,
         } = task;
         let written = match self.schemas.get(&file.schema_id) {
             Some(schema) => schema,
@@ -62,7 +66,7 @@ impl FileOpener {
                 });
             }
         };
-        let request = ReadRequest {
+        let mut request = ReadRequest {
             file_fields: written.fields.clone(),
             whole: file.write_cols.is_none(),
             filter_columns: match &filter {
@@ -81,10 +85,26 @@ impl FileOpener {
         let size = u64::try_from(file.file_size).ok();
         let context = self.context.clone();
         let opened = tokio::spawn(async move {
-            let reader = DataFileReader::open(&context, &path, size).await?;
-            Ok(reader.read(request).await?)
+            let reader = async { Ok(DataFileReader::open(&context, &path, size).await?) };
+            let deleted = read_deleted(&context, deletion);
+            let (reader, deleted) = tokio::try_join!(reader, deleted)?;
+            request.deleted = deleted;
+            Ok::<_, StoreError>(reader.read(request).await?)
         });
         Ok(Opening { opened, columns })
+    }
+}
+
+async fn read_deleted(
+    context: &FilesContext,
+    deletion: Option<DeletionFile>,
+) -> Result<Option<Arc<DeletionVector>>> {
+    match deletion {
+        Some(place) => {
+            let vector = read_deletion_vector(context.io(), &place).await?;
+            Ok(Some(Arc::new(vector)))
+        }
+        None => Ok(None),
     }
 }
 

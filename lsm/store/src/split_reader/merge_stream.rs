@@ -8,8 +8,9 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use tidewater_files::FilesContext;
 use tidewater_format::TableSchema;
+use tidewater_index::DeletionFiles;
 use tidewater_merge::{MergeEngine, MergeMode, Section, Versions};
-use tidewater_types::SchemaId;
+use tidewater_types::{Predicate, SchemaId};
 
 use super::columns::{Extra, OutputColumn, ReadColumns};
 use super::feed::{FileOpener, FileTask};
@@ -30,6 +31,10 @@ pub struct MergeRequest {
     pub bucket_path: String,
     /// Files in key order, as [`interval_partition`](tidewater_merge::interval_partition) cuts them.
     pub sections: Vec<Section>,
+    /// Where the deletion vectors of the files are: their rows are gone before the merge.
+    pub deletions: Arc<DeletionFiles>,
+    /// Rows that do not match are left out before they are merged: those that have expired.
+    pub keep: Option<Predicate>,
     /// Whether results of kind `-U` and `-D` are left out ([`drop_delete`](tidewater_merge::drop_delete)).
     pub drop_deletes: bool,
     /// Most rows of a batch.
@@ -68,11 +73,13 @@ impl MergeStream {
             filter: &[],
         };
         let columns = Arc::new(ReadColumns::new(&request.schema, &output, extra)?);
+        let deletions = request.deletions;
         let pieces = plan_sections(request.sections, |file, _| {
             Ok(FileTask {
                 file: Arc::clone(file),
                 columns: Arc::clone(&columns),
-                filter: None,
+                filter: request.keep.clone(),
+                deletion: deletions.get(&file.file_name).cloned(),
             })
         })?;
         let rules = MergeRules {

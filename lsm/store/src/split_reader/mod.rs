@@ -1,10 +1,13 @@
 //! Reads one split: files of one bucket as rows, merged where they overlap.
 //!
 //! ```text
-//!  Raw     file  file  file                                  no key in two files, or an append table, or a changelog
+//!  Raw     file  file  file                                  no key in two files, or an append table
+//!  Changes file  file  file                                  a changelog
 //!  Merge   files -> sections -> one run:      plain files, the whole filter may prune
 //!                            -> several runs: SortMerge says who survives, key filters may prune    section.rs
 //! ```
+//!
+//! Rows in a file's deletion vector are gone before any of this.
 //!
 //! Every column is read once. Sequence numbers are left alone where runs differ in age as a whole, kinds where a file has no
 //! retraction. Nothing depends on the order of rows, so a merge only masks its batches; [`MergeStream`] is the ordered one.
@@ -28,6 +31,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::{Field, Schema, SchemaRef};
 use tidewater_files::FilesContext;
 use tidewater_format::{DataFileMeta, TableSchema, value_kind_field};
+use tidewater_index::DeletionFiles;
 use tidewater_merge::{KeyComparator, MergeEngine, MergeMode, interval_partition};
 use tidewater_types::arrow_types::to_arrow_field;
 use tidewater_types::{DataField, Predicate, SchemaId};
@@ -66,8 +70,10 @@ pub struct ReadSpec {
 pub struct SplitFiles {
     /// Folder of the bucket; a file with an external path lies there instead.
     pub bucket_path: String,
-    /// The files. Their order counts for [`SplitRead::Raw`] only.
+    /// The files. Their order does not count for [`SplitRead::Merge`].
     pub files: Vec<Arc<DataFileMeta>>,
+    /// Where the deletion vectors of the files are; those of other files do not matter.
+    pub deletions: Arc<DeletionFiles>,
     /// How they are read.
     pub read: SplitRead,
     /// Parts of each file that are decoded at the same time: one while other splits keep the threads busy.
@@ -77,9 +83,10 @@ pub struct SplitFiles {
 /// How the files of a split go together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SplitRead {
-    /// File after file, row after row: no key is in two of them, or every row counts (changelog files, the delta of a
-    /// streaming plan; with [`ReadSpec::kinds`]).
+    /// File after file, row after row: no key is in two of them. Each row is `+I`, whatever brought it there.
     Raw,
+    /// The same where every row counts, with the kind it has (changelog files, the delta of a streaming plan).
+    Changes,
     /// The newest row of each key. Rows come in no order. Files of append tables are read as with `Raw`.
     Merge,
 }
@@ -184,8 +191,8 @@ impl SplitReader {
     /// A merge engine that is not built, a file of an unknown schema or format, keys that do not decode.
     pub async fn read(&self, split: SplitFiles) -> Result<SplitStream> {
         let scan = Arc::clone(&self.scan);
-        let (files, read) = (split.files, split.read);
-        let job = move || scan.pieces(files, read);
+        let (files, deletions, read) = (split.files, split.deletions, split.read);
+        let job = move || scan.pieces(files, &deletions, read);
         let pieces = self.scan.context.cpu().run(job).await??;
         let spec = &self.scan.spec;
         let opener = FileOpener {
@@ -216,6 +223,7 @@ impl Scan {
     fn pieces(
         &self,
         files: Vec<Arc<DataFileMeta>>,
+        deletions: &DeletionFiles,
         read: SplitRead,
     ) -> Result<VecDeque<PiecePlan>> {
         if self.filter.whole == Some(Predicate::AlwaysFalse) || files.is_empty() {
@@ -224,23 +232,35 @@ impl Scan {
         match (&self.keyed, read) {
             (Some(keyed), SplitRead::Merge) => {
                 let sections = interval_partition(&files, &keyed.comparator)?;
-                plan_sections(sections, |file, meeting| self.task(file, meeting))
+                plan_sections(sections, |file, meeting| {
+                    self.task(file, deletions, meeting)
+                })
             }
-            (None, _) | (_, SplitRead::Raw) => {
-                let tasks = files.iter().map(|file| self.task(file, Meeting::Alone));
+            (None, _) | (_, SplitRead::Raw | SplitRead::Changes) => {
+                let meeting = Meeting::Alone {
+                    as_stored: read == SplitRead::Changes,
+                };
+                let task = |file| self.task(file, deletions, meeting);
+                let tasks = files.iter().map(task);
                 let tasks = tasks.collect::<Result<Vec<_>>>()?;
                 Ok(VecDeque::from([PiecePlan::Files(tasks)]))
             }
         }
     }
 
-    fn task(&self, file: &Arc<DataFileMeta>, meeting: Meeting) -> Result<FileTask> {
+    fn task(
+        &self,
+        file: &Arc<DataFileMeta>,
+        deletions: &DeletionFiles,
+        meeting: Meeting,
+    ) -> Result<FileTask> {
         let layout = self.keyed.as_ref().map(|keyed| keyed.rules.layout.as_ref());
         // An unknown number of retractions may be any.
         let may_retract = file.delete_row_count != Some(0);
-        let kind = layout.is_some() && (self.spec.kinds || may_retract);
+        let asked = self.spec.kinds && meeting != Meeting::Alone { as_stored: false };
+        let kind = layout.is_some() && (asked || may_retract);
         let (extra, filter) = match meeting {
-            Meeting::Alone => (
+            Meeting::Alone { .. } => (
                 Extra {
                     kind,
                     ..Extra::default()
@@ -261,6 +281,7 @@ impl Scan {
             file: Arc::clone(file),
             columns: Arc::new(ReadColumns::new(&self.spec.schema, &self.asked, extra)?),
             filter: filter.clone(),
+            deletion: deletions.get(&file.file_name).cloned(),
         })
     }
 }

@@ -20,8 +20,8 @@ use crate::error::{Result, StoreError};
 /// What a file's rows meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Meeting {
-    /// No other version of any of its keys.
-    Alone,
+    /// No other version of any of its keys. Its rows have the kinds they were stored with, or all are `+I`.
+    Alone { as_stored: bool },
     /// Versions in other runs; they differ in age as a whole if `by_run`.
     Merged { by_run: bool },
 }
@@ -46,7 +46,8 @@ pub(super) fn plan_sections(
     let mut pieces = VecDeque::new();
     for mut section in sections {
         if section.runs.len() < 2 {
-            let files = section.files().map(|file| task(file, Meeting::Alone));
+            let alone = Meeting::Alone { as_stored: true };
+            let files = section.files().map(|file| task(file, alone));
             let files = files.collect::<Result<Vec<_>>>()?;
             match pieces.back_mut() {
                 Some(PiecePlan::Files(before)) => before.extend(files),

@@ -111,7 +111,7 @@ impl ScanBuilder {
         }
     }
 
-    /// Adds the column `_VALUE_KIND` behind the others: `+I` for each row of a state.
+    /// Adds the column `_VALUE_KIND` behind the others: `+I`, or `+U` for rows that a merge found to be updates, as Java has it.
     #[must_use]
     pub fn with_kinds(self, with_kinds: bool) -> Self {
         Self { with_kinds, ..self }

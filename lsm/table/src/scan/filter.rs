@@ -114,7 +114,7 @@ fn asked(predicate: Predicate) -> Option<Predicate> {
 
 /// Decides partitions.
 #[derive(Debug)]
-struct PartitionTest {
+pub(crate) struct PartitionTest {
     /// Bound to the partition columns.
     predicate: Predicate,
     names: Vec<String>,
@@ -124,7 +124,7 @@ struct PartitionTest {
 }
 
 impl PartitionTest {
-    fn new(predicate: &Predicate, partition: RowType) -> Result<Self> {
+    pub(crate) fn new(predicate: &Predicate, partition: RowType) -> Result<Self> {
         let predicate = predicate.rebind(&partition)?;
         Ok(Self {
             has_patterns: has_patterns(&predicate),
@@ -135,7 +135,7 @@ impl PartitionTest {
     }
 
     /// Whether the partition is asked for. What is no partition of the table is kept: naming its folder fails later.
-    fn keeps(&self, partition: &BinaryRow) -> bool {
+    pub(crate) fn keeps(&self, partition: &BinaryRow) -> bool {
         let Ok(values) = PartitionValues::new(partition, &self.types) else {
             return true;
         };

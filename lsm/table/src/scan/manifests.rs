@@ -4,8 +4,8 @@ use bytes::Bytes;
 use futures::future::try_join_all;
 use futures::{StreamExt, TryStreamExt};
 use tidewater_format::{
-    ManifestEntry, ManifestFileMeta, ManifestFilter, Snapshot, manifest::decode_entries,
-    manifest_list,
+    IndexManifestEntry, ManifestEntry, ManifestFileMeta, ManifestFilter, Snapshot, index_manifest,
+    manifest::decode_entries, manifest_list,
 };
 use tidewater_io::{CpuPool, FileIo};
 use tidewater_types::ErrorKind;
@@ -81,6 +81,18 @@ impl<'a> ManifestReader<'a> {
             .buffered(self.parallelism)
             .try_collect()
             .await
+    }
+
+    /// The index files of the snapshot; none without an index manifest.
+    pub(crate) async fn index_files(&self, snapshot: &Snapshot) -> Result<Vec<IndexManifestEntry>> {
+        let Some(name) = &snapshot.index_manifest else {
+            return Ok(Vec::new());
+        };
+        let path = self.log.paths().manifest(name);
+        let bytes = self.fetch(&path, snapshot).await?;
+        let decode = move || index_manifest::decode(&bytes);
+        let decoded = self.log.cpu().run(decode).await?;
+        decoded.map_err(|source| TableError::damaged(path, source))
     }
 
     async fn fetch(&self, path: &str, snapshot: &Snapshot) -> Result<Bytes> {

@@ -7,6 +7,7 @@
 //! ```
 
 mod builder;
+mod deletions;
 mod filter;
 mod manifests;
 mod planner;
@@ -16,7 +17,7 @@ mod splits;
 mod travel;
 
 pub use builder::ScanBuilder;
-pub(crate) use filter::{bucket_function, only_partitions};
+pub(crate) use filter::{PartitionTest, bucket_function, only_partitions};
 pub(crate) use planner::read_schemas;
 pub use planner::{ScanPlan, ScanPlanner};
 pub use rows::RowStream;

@@ -1,8 +1,9 @@
 //! From a snapshot to the splits that a read takes.
 //!
 //! ```text
-//!  lists ─> manifests ─by partition bounds─> entries ─by partition, bucket─> folded ─by statistics─> buckets ─pack─> splits
-//!           fetched in parallel              decoded in parallel             one job on the pool
+//!  lists ─> manifests ─by partition bounds─> entries ─by partition, bucket, level─> folded ─by statistics─> buckets ─pack─> splits
+//!           fetched in parallel              decoded in parallel                    one job on the pool               |
+//!  index manifest ─> places of deletion vectors ───────────────────────────────────────────────────────────────────'
 //! ```
 //!
 //! Source: spec 03 §5; Paimon `operation/AbstractFileStoreScan.java`, `table/source/snapshot/SnapshotReaderImpl.java`.
@@ -11,15 +12,16 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use tidewater_format::{
-    DataFileMeta, FileKind, FormatError, ManifestEntry, PartitionValues, Snapshot, TablePaths,
-    TableSchema, live_entries,
+    ChangelogProducer, DataFileMeta, FileKind, FormatError, ManifestEntry, MergeEngine,
+    PartitionValues, Snapshot, TableOptions, TablePaths, TableSchema, live_entries,
 };
 use tidewater_types::{BinaryRow, Bucket, Datum, Predicate, RowType, SchemaId, SnapshotId};
 
+use super::deletions::BucketDeletions;
 use super::filter::ScanFilter;
 use super::manifests::{ManifestKind, ManifestReader};
 use super::prune::FilePruner;
-use super::splits::{BucketFiles, DataSplit, SplitPacker, SplitPurpose};
+use super::splits::{BucketFiles, DataSplit, SplitPacker, SplitPurpose, Versions};
 use crate::error::Result;
 use crate::table_log::TableLog;
 
@@ -89,6 +91,8 @@ impl ScanPlan {
 pub struct ScanPlanner {
     log: TableLog,
     rules: Arc<PlanRules>,
+    batch_levels: Levels,
+    first_stream_levels: Levels,
     parallelism: Option<i32>,
     keep_statistics: bool,
 }
@@ -112,9 +116,53 @@ impl Wanted {
     }
 }
 
+/// Levels whose files are read of a state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Levels {
+    All,
+    /// Level 0 is not visible yet, or its rows come as changes later.
+    AboveZero,
+    /// Rows of lower levels come as changes later.
+    Only(i32),
+}
+
+impl Levels {
+    /// Of a batch read (spec 03 §5.3).
+    fn of_batch(schema: &TableSchema, options: &TableOptions) -> Self {
+        let unmerged = options.deletion_vectors_enabled && !options.deletion_vectors_merge_on_read
+            || options.merge_engine == MergeEngine::FirstRow;
+        if schema.is_keyed() && unmerged {
+            Self::AboveZero
+        } else {
+            Self::All
+        }
+    }
+
+    /// Of the state that a stream begins with (spec 03 §5.2).
+    fn of_first_stream(schema: &TableSchema, options: &TableOptions) -> Self {
+        match options.changelog_producer {
+            _ if !schema.is_keyed() => Self::All,
+            ChangelogProducer::Lookup => Self::AboveZero,
+            ChangelogProducer::FullCompaction => Self::Only(options.max_level()),
+            _ => Self::All,
+        }
+    }
+
+    fn hold(self, level: i32) -> bool {
+        match self {
+            Self::All => true,
+            Self::AboveZero => level > 0,
+            Self::Only(only) => level == only,
+        }
+    }
+}
+
 /// What turns entries into splits.
 #[derive(Debug)]
 struct PlanRules {
+    /// Whether files may have deletion vectors.
+    deletion_vectors: bool,
+    versions_above_zero: Versions,
     schema: Arc<TableSchema>,
     partition_type: RowType,
     paths: TablePaths,
@@ -135,6 +183,8 @@ impl ScanPlanner {
     ) -> Result<Self> {
         let options = schema.options()?;
         let rules = PlanRules {
+            deletion_vectors: options.deletion_vectors_enabled,
+            versions_above_zero: Versions::above_zero(&options),
             partition_type: schema.partition_type(),
             paths: log.paths().clone(),
             filter: ScanFilter::new(filter, schema, &options)?,
@@ -145,6 +195,8 @@ impl ScanPlanner {
         Ok(Self {
             log: log.clone(),
             rules: Arc::new(rules),
+            batch_levels: Levels::of_batch(schema, &options),
+            first_stream_levels: Levels::of_first_stream(schema, &options),
             parallelism: options.scan_manifest_parallelism,
             keep_statistics: false,
         })
@@ -164,9 +216,27 @@ impl ScanPlanner {
     /// # Errors
     /// [`TableError::SnapshotNotFound`](crate::TableError::SnapshotNotFound) if the snapshot expires meanwhile; manifests that are missing or damaged.
     pub async fn plan(&self, snapshot: &Snapshot) -> Result<ScanPlan> {
-        let entries = self.entries(snapshot, ManifestKind::State).await?;
+        self.plan_levels(snapshot, self.batch_levels).await
+    }
+
+    /// The splits that make up the state that a stream begins with: without rows that it will see as changes of later snapshots.
+    pub(crate) async fn plan_first_of_stream(&self, snapshot: &Snapshot) -> Result<ScanPlan> {
+        self.plan_levels(snapshot, self.first_stream_levels).await
+    }
+
+    async fn plan_levels(&self, snapshot: &Snapshot, levels: Levels) -> Result<ScanPlan> {
+        let (entries, deletions) = tokio::try_join!(
+            self.entries(snapshot, ManifestKind::State, levels),
+            self.deletions(snapshot)
+        )?;
         let splits = self
-            .assemble(snapshot.id, entries, Wanted::Live, SplitPurpose::State)
+            .assemble(
+                snapshot.id,
+                entries,
+                deletions,
+                Wanted::Live,
+                SplitPurpose::State,
+            )
             .await?;
         Ok(ScanPlan {
             snapshot: Some(snapshot.id),
@@ -181,10 +251,11 @@ impl ScanPlanner {
         snapshot: &Snapshot,
         kind: ManifestKind,
     ) -> Result<Vec<DataSplit>> {
-        let entries = self.entries(snapshot, kind).await?;
+        let entries = self.entries(snapshot, kind, Levels::All).await?;
         self.assemble(
             snapshot.id,
             entries,
+            BucketDeletions::default(),
             Wanted::Kind(FileKind::Add),
             SplitPurpose::Changes,
         )
@@ -196,22 +267,50 @@ impl ScanPlanner {
         &self,
         snapshot: &Snapshot,
     ) -> Result<(Vec<DataSplit>, Vec<DataSplit>)> {
-        let entries = self.entries(snapshot, ManifestKind::Delta).await?;
-        let of = |kind, entries| {
+        let entries = self
+            .entries(snapshot, ManifestKind::Delta, Levels::All)
+            .await?;
+        let of = |kind, entries, deletions| {
             self.assemble(
                 snapshot.id,
                 entries,
+                deletions,
                 Wanted::Kind(kind),
                 SplitPurpose::State,
             )
         };
-        let removed = of(FileKind::Delete, entries.clone()).await?;
-        Ok((removed, of(FileKind::Add, entries).await?))
+        let gone = self.deletions_before(snapshot).await?;
+        let removed = of(FileKind::Delete, entries.clone(), gone).await?;
+        let left = self.deletions(snapshot).await?;
+        Ok((removed, of(FileKind::Add, entries, left).await?))
+    }
+
+    /// Where the deletion vectors of the snapshot are.
+    async fn deletions(&self, snapshot: &Snapshot) -> Result<BucketDeletions> {
+        if !self.rules.deletion_vectors {
+            return Ok(BucketDeletions::default());
+        }
+        let files = ManifestReader::new(&self.log, self.parallelism)
+            .index_files(snapshot)
+            .await?;
+        Ok(BucketDeletions::new(files))
+    }
+
+    /// Where they were before the snapshot: it took them away with their files.
+    async fn deletions_before(&self, snapshot: &Snapshot) -> Result<BucketDeletions> {
+        let before = SnapshotId(snapshot.id.0.saturating_sub(1));
+        if !self.rules.deletion_vectors || before.0 < 1 {
+            return Ok(BucketDeletions::default());
+        }
+        self.deletions(&self.log.snapshots().read(before).await?)
+            .await
     }
 
     /// The live files of `snapshot` in the partitions and buckets that may hold rows of the condition.
     pub(crate) async fn live(&self, snapshot: &Snapshot) -> Result<Vec<ManifestEntry>> {
-        let entries = self.entries(snapshot, ManifestKind::State).await?;
+        let entries = self
+            .entries(snapshot, ManifestKind::State, Levels::All)
+            .await?;
         let fold = move || live_entries(entries.into_iter().flatten());
         let live = self.log.cpu().run(fold).await?;
         live.map_err(|error| tidewater_format::FormatError::from(error).into())
@@ -221,11 +320,15 @@ impl ScanPlanner {
         &self,
         snapshot: &Snapshot,
         kind: ManifestKind,
+        levels: Levels,
     ) -> Result<Vec<Vec<ManifestEntry>>> {
         let reader = ManifestReader::new(&self.log, self.parallelism);
         let mut metas = reader.metas(snapshot, kind).await?;
         metas.retain(|meta| self.rules.filter.may_hold(meta));
-        let filter = self.rules.filter.for_entries(self.keep_statistics);
+        let mut filter = self.rules.filter.for_entries(self.keep_statistics);
+        if levels != Levels::All {
+            filter = filter.with_level(move |level| levels.hold(level));
+        }
         reader.entries(snapshot, metas, &filter).await
     }
 
@@ -233,6 +336,7 @@ impl ScanPlanner {
         &self,
         snapshot: SnapshotId,
         entries: Vec<Vec<ManifestEntry>>,
+        deletions: BucketDeletions,
         wanted: Wanted,
         purpose: SplitPurpose,
     ) -> Result<Vec<DataSplit>> {
@@ -246,7 +350,7 @@ impl ScanPlanner {
             .cpu()
             .run(move || {
                 let entries = wanted.of(entries)?;
-                rules.splits(snapshot, entries, &schemas, purpose)
+                rules.splits(snapshot, entries, &deletions, &schemas, purpose)
             })
             .await?
     }
@@ -282,10 +386,16 @@ impl PlanRules {
         &self,
         snapshot: SnapshotId,
         entries: Vec<ManifestEntry>,
+        deletions: &BucketDeletions,
         schemas: &HashMap<SchemaId, Arc<TableSchema>>,
         purpose: SplitPurpose,
     ) -> Result<Vec<DataSplit>> {
-        let pruner = FilePruner::new(&self.filter, &self.schema, schemas);
+        let pruner = FilePruner::new(
+            &self.filter,
+            &self.schema,
+            schemas,
+            self.versions_above_zero,
+        );
         let mut buckets = by_bucket(entries, |file| !pruner.prunes() || pruner.keeps_file(file));
         if self.sort_partitions {
             self.sort_by_partition(&mut buckets)?;
@@ -303,6 +413,9 @@ impl PlanRules {
                 bucket.bucket.0,
                 &self.partition_type,
             )?);
+            let deletions = deletions.of(&bucket.partition, bucket.bucket, |name| {
+                self.paths.index_file(&path, name)
+            })?;
             for (files, raw_convertible) in self.packer.pack(bucket.files, purpose)? {
                 splits.push(DataSplit {
                     snapshot,
@@ -312,6 +425,7 @@ impl PlanRules {
                     bucket_path: Arc::clone(&path),
                     files,
                     raw_convertible,
+                    deletions: Arc::clone(&deletions),
                 });
             }
         }

@@ -16,10 +16,12 @@ use tidewater_format::{DataFileMeta, StatsMapping, TableSchema};
 use tidewater_types::{Predicate, SchemaId};
 
 use super::filter::ScanFilter;
+use super::splits::Versions;
 
 /// What planning knows of the files of each schema they were written with.
 pub(crate) struct FilePruner<'a> {
     keyed: bool,
+    versions_above_zero: Versions,
     filter: &'a ScanFilter,
     mappings: HashMap<SchemaId, Mappings>,
 }
@@ -35,6 +37,7 @@ impl<'a> FilePruner<'a> {
         filter: &'a ScanFilter,
         schema: &TableSchema,
         schemas: &HashMap<SchemaId, Arc<TableSchema>>,
+        versions_above_zero: Versions,
     ) -> Self {
         let mapping = |file: &TableSchema| Mappings {
             keys: StatsMapping::of_keys(&file.key_type().fields, &schema.fields),
@@ -42,6 +45,7 @@ impl<'a> FilePruner<'a> {
         };
         Self {
             keyed: schema.is_keyed(),
+            versions_above_zero,
             filter,
             mappings: schemas
                 .iter()
@@ -69,7 +73,7 @@ impl<'a> FilePruner<'a> {
         if !self.keyed || self.filter.rows.is_none() {
             return;
         }
-        if versions_are_single(files) {
+        if files.len() == 1 || self.versions_above_zero.are_single(files) {
             files.retain(|file| self.may_hold_rows(file));
         } else if !files.iter().any(|file| self.may_hold_rows(file)) {
             files.clear();
@@ -93,12 +97,4 @@ impl<'a> FilePruner<'a> {
 
 fn may_match(predicate: &Predicate, stats: &impl tidewater_types::StatsSource) -> bool {
     predicate.may_match(stats)
-}
-
-/// Whether no two of the files can hold versions of one key: one file, or all on one level above 0.
-fn versions_are_single(files: &[Arc<DataFileMeta>]) -> bool {
-    match files {
-        [] | [_] => true,
-        [first, rest @ ..] => first.level != 0 && rest.iter().all(|file| file.level == first.level),
-    }
 }

@@ -192,15 +192,18 @@ fn split_files(split: DataSplit, keyed: bool, purpose: SplitPurpose) -> SplitFil
             .iter()
             .all(|file| file.delete_row_count.is_some())
     };
-    let raw = purpose == SplitPurpose::Changes || !keyed || (split.raw_convertible && told());
+    let read = if purpose == SplitPurpose::Changes {
+        SplitRead::Changes
+    } else if !keyed || split.raw_convertible && told() {
+        SplitRead::Raw
+    } else {
+        SplitRead::Merge
+    };
     SplitFiles {
         bucket_path: split.bucket_path.to_string(),
-        read: if raw {
-            SplitRead::Raw
-        } else {
-            SplitRead::Merge
-        },
+        read,
         files: split.files,
+        deletions: split.deletions,
         parallel: 1,
     }
 }

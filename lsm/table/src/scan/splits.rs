@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  append          files by smallest sequence number -> pack
-//!  keyed, state    no two files share a key -> pack files, raw
+//!  keyed, state    no two files share a live row's key -> pack files, raw
 //!                  else sections of overlapping keys -> pack sections
 //!  keyed, changes  all files of the bucket
 //!
@@ -13,7 +13,8 @@
 
 use std::sync::Arc;
 
-use tidewater_format::{BucketMode, DataFileMeta, TableOptions, TableSchema};
+use tidewater_format::{BucketMode, DataFileMeta, MergeEngine, TableOptions, TableSchema};
+use tidewater_index::{DeletionFile, DeletionFiles};
 use tidewater_merge::{KeyComparator, interval_partition};
 use tidewater_types::{BinaryRow, Bucket, SnapshotId};
 
@@ -36,10 +37,17 @@ pub struct DataSplit {
     pub files: Vec<Arc<DataFileMeta>>,
     /// Whether the files can be read one after the other, without merging.
     pub raw_convertible: bool,
+    /// Where the deletion vectors of the bucket's files are, of which the split has some.
+    pub deletions: Arc<DeletionFiles>,
 }
 
 impl DataSplit {
-    /// Rows that reading the split gives, if its files tell.
+    /// Where the deletion vector of one of its files is, if it has one.
+    pub fn deletion(&self, file: &DataFileMeta) -> Option<&DeletionFile> {
+        self.deletions.get(&file.file_name)
+    }
+
+    /// Rows that reading the split gives, if its files and deletion vectors tell.
     pub fn exact_row_count(&self) -> Option<u64> {
         if !self.raw_convertible {
             return None;
@@ -51,7 +59,12 @@ impl DataSplit {
                 None if !keyed => {}
                 _ => return None,
             }
-            sum.checked_add(u64::try_from(file.row_count).ok()?)
+            let deleted = match self.deletion(file) {
+                Some(deletion) => deletion.cardinality?,
+                None => 0,
+            };
+            let rows = u64::try_from(file.row_count).ok()?.checked_sub(deleted)?;
+            sum.checked_add(rows)
         })
     }
 }
@@ -80,6 +93,7 @@ pub(crate) struct SplitPacker {
     target_bytes: u64,
     open_file_cost: u64,
     bucketed: bool,
+    versions_above_zero: Versions,
     keys: Option<KeyComparator>,
 }
 
@@ -90,6 +104,7 @@ impl SplitPacker {
             target_bytes: options.source_split_target_size.bytes(),
             open_file_cost: options.source_split_open_file_cost.bytes(),
             bucketed: schema.bucket_mode()? != BucketMode::Unaware,
+            versions_above_zero: Versions::above_zero(options),
             keys: schema
                 .is_keyed()
                 .then(|| KeyComparator::new(schema.key_type().types())),
@@ -109,7 +124,12 @@ impl SplitPacker {
                 files.sort_by_key(|file| file.min_sequence_number);
                 Ok(self.pack_files(files))
             }
-            (Some(_), SplitPurpose::State) if merges_nothing(&files) => Ok(self.pack_files(files)),
+            (Some(_), SplitPurpose::State)
+                if self.versions_above_zero.are_single(&files)
+                    && files.iter().all(|file| without_deletes(file)) =>
+            {
+                Ok(self.pack_files(files))
+            }
             (Some(keys), SplitPurpose::State) => self.pack_sections(&files, keys),
         }
     }
@@ -165,15 +185,34 @@ impl SplitPacker {
     }
 }
 
-/// Whether no row of a keyed table's files hides another: one level above 0, and no deletes.
-fn merges_nothing(files: &[Arc<DataFileMeta>]) -> bool {
-    let Some(first) = files.first() else {
-        return true;
-    };
-    first.level != 0
-        && files
+/// How many live versions of a key the levels above 0 hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Versions {
+    /// One in each level.
+    OnePerLevel,
+    /// One in all of them: others were marked deleted, or never let in.
+    One,
+}
+
+impl Versions {
+    /// For a keyed table with these options.
+    pub(crate) fn above_zero(options: &TableOptions) -> Self {
+        if options.deletion_vectors_enabled || options.merge_engine == MergeEngine::FirstRow {
+            Self::One
+        } else {
+            Self::OnePerLevel
+        }
+    }
+
+    /// Whether no two of these files, of one bucket, hold live versions of one key. Of a single file of level 0 this says nothing.
+    pub(crate) fn are_single(self, files: &[Arc<DataFileMeta>]) -> bool {
+        let Some(first) = files.first() else {
+            return true;
+        };
+        files
             .iter()
-            .all(|file| file.level == first.level && without_deletes(file))
+            .all(|file| file.level != 0 && (self == Self::One || file.level == first.level))
+    }
 }
 
 fn without_deletes(file: &DataFileMeta) -> bool {

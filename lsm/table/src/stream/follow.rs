@@ -208,7 +208,7 @@ impl StreamScan {
         let plan = match &start.state {
             Some(snapshot) => Some(StreamPlan {
                 snapshot: snapshot.id,
-                splits: self.planner.plan(snapshot).await?.splits,
+                splits: self.planner.plan_first_of_stream(snapshot).await?.splits,
                 removed: Vec::new(),
                 kind: StreamPlanKind::State,
             }),

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use tidewater_format::{
     CommitKind, FileIdentity, FileKind, ManifestEntry, ManifestFileMeta, Snapshot, TableSchema,
-    Tag, index_manifest, parse_hint, versioned_file_number,
+    Tag, parse_hint, versioned_file_number,
 };
 use tidewater_merge::KeyComparator;
 use tidewater_types::{BinaryRow, SchemaId, SnapshotId};
 
 use super::VerifyReport;
+use super::index::IndexCheck;
 use super::reached::{Reached, read, size};
 use crate::error::Result;
 use crate::table_log::TableLog;
@@ -20,6 +21,7 @@ pub(super) struct History<'a> {
     keys: Option<KeyComparator>,
     schemas: HashSet<SchemaId>,
     reached: Reached,
+    index: IndexCheck,
     report: VerifyReport,
 }
 
@@ -46,6 +48,7 @@ impl<'a> History<'a> {
                 .then(|| KeyComparator::new(schema.key_type().types())),
             schemas: HashSet::new(),
             reached: Reached::new(schema.partition_type()),
+            index: IndexCheck::default(),
             report: VerifyReport::default(),
             log,
         })
@@ -311,7 +314,16 @@ impl<'a> History<'a> {
                 .data_file(self.log, &mut self.report, place, entry, false);
         }
         self.check_levels(place, &live);
-        self.check_index(place, snapshot).await?;
+        self.index
+            .check(
+                self.log,
+                &mut self.reached,
+                &mut self.report,
+                place,
+                snapshot,
+                live.iter(),
+            )
+            .await?;
         self.check_statistics(place, snapshot).await?;
         Ok(live)
     }
@@ -438,60 +450,6 @@ impl<'a> History<'a> {
                 self.fault("key-unreadable", place, detail);
             }
         }
-    }
-
-    async fn check_index(&mut self, place: &str, snapshot: &Snapshot) -> Result<()> {
-        let Some(name) = &snapshot.index_manifest else {
-            return Ok(());
-        };
-        let path = self.log.paths().manifest(name);
-        self.reached.name(path.clone());
-        let Some(bytes) = read(self.log, &path).await? else {
-            self.fault("index-manifest-missing", place, name);
-            return Ok(());
-        };
-        let entries = match index_manifest::decode(&bytes) {
-            Ok(entries) => entries,
-            Err(e) => {
-                self.fault("index-manifest-unreadable", place, format!("{name}: {e}"));
-                return Ok(());
-            }
-        };
-        for entry in entries {
-            let file = &entry.file;
-            let place = format!("{place} {}", file.file_name);
-            let path = match &file.external_path {
-                Some(path) => path.clone(),
-                None => {
-                    let dir = self
-                        .reached
-                        .bucket_dir(self.log, &entry.partition, entry.bucket);
-                    let dir = dir.unwrap_or_default();
-                    self.log.paths().index_file(&dir, &file.file_name)
-                }
-            };
-            self.reached.name(path.clone());
-            if entry.kind != FileKind::Add {
-                self.fault("index-entry-kind", &place, "DELETE");
-            }
-            match size(self.log, &path).await? {
-                None => self.fault("index-file-missing", &place, path),
-                Some(bytes) if u64::try_from(file.file_size).ok() != Some(bytes) => {
-                    let detail = format!("says {}, is {bytes}", file.file_size);
-                    self.fault("index-file-size", &place, detail);
-                }
-                // A hash index is its hashes, four bytes each.
-                Some(bytes)
-                    if file.index_type == "HASH"
-                        && u64::try_from(file.row_count).ok() != Some(bytes / 4) =>
-                {
-                    let detail = format!("says {}, has {}", file.row_count, bytes / 4);
-                    self.fault("hash-index-count", &place, detail);
-                }
-                Some(_) => {}
-            }
-        }
-        Ok(())
     }
 
     async fn check_statistics(&mut self, place: &str, snapshot: &Snapshot) -> Result<()> {

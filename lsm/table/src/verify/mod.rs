@@ -4,6 +4,7 @@
 //!  schemas, hints, snapshots, tags, changelogs            history.rs
 //!     └─> lists ─> manifests: sizes, counts, bounds       reached.rs
 //!            └─> states: adds and deletes, sums, levels   history.rs
+//!                   ├─> index files against live files    index.rs
 //!                   └─> data files, each once             data_file.rs, content.rs, bounds.rs
 //!  the files in the table's folder that nothing named     orphans.rs
 //! ```
@@ -15,6 +16,7 @@ mod bounds;
 mod content;
 mod data_file;
 mod history;
+mod index;
 mod orphans;
 mod reached;
 

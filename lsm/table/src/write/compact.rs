@@ -2,16 +2,16 @@
 //!
 //! Source: Paimon `append/AppendCompactCoordinator.java`, `flink/compact/*`; spec 02a §5.2, §5.3, 02b §3.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use tidewater_format::DataFileMeta;
 use tidewater_merge::{AppendFile, PartitionCandidates, UnawareOptions};
 use tidewater_store::{CommitMessage, concat_files};
-use tidewater_types::{BinaryRow, Bucket};
 
 use super::TableWrite;
 use super::restore::{BucketKey, RestoredBuckets, restore_buckets};
+use super::scope::CompactScope;
 use crate::error::{Result, TableError};
 
 /// Plans that one minor compaction of a table without buckets makes, so that a few small files are packed in the end as a
@@ -19,42 +19,37 @@ use crate::error::{Result, TableError};
 const PLANS_MAX: usize = 16;
 
 impl TableWrite {
-    /// Compacts buckets: of one partition, one bucket, or all. `full` merges all files of each, otherwise the rules pick.
+    /// Compacts the buckets of `scope`. `full` merges all files of each, otherwise the rules pick.
     ///
     /// What is written so far is flushed and takes part, except in tables without buckets and write-only tables: there rows have to be
     /// committed first.
     ///
     /// # Errors
-    /// [`TableError::UncommittedRows`]; those of reading and writing files.
-    pub async fn compact_where(
-        &mut self,
-        partition: Option<&BinaryRow>,
-        bucket: Option<Bucket>,
-        full: bool,
-    ) -> Result<()> {
-        let wanted = |key: &BucketKey| {
-            partition.is_none_or(|partition| *partition == key.0)
-                && bucket.is_none_or(|bucket| bucket.0 == key.1)
-        };
+    /// [`TableError::UncommittedRows`]; a scope that does not fit the table; those of reading and writing files.
+    pub async fn compact(&mut self, scope: &CompactScope, full: bool) -> Result<()> {
+        let scope = scope.bind(self.table.schema())?;
         let alone = self.total_buckets()? < 0 || self.context.options().write_only;
         if alone && self.pending {
             return Err(TableError::UncommittedRows);
         }
         let mut restored = restore_buckets(self.table.log(), None).await?;
-        restored.files.retain(|key, _| wanted(key));
+        scope.retain(&mut restored.files, self.table.env().env.now_millis());
         if self.total_buckets()? < 0 {
             return self.compact_unaware(restored, full).await;
         }
         if self.context.options().write_only {
             return self.compact_beside(restored, full).await;
         }
+        let mut meant: HashSet<BucketKey> = restored.files.keys().cloned().collect();
         for (key, files) in restored.files {
             if !self.writers.contains_key(&key) {
                 self.open_writer(key, files, Arc::clone(&restored.schemas))?;
             }
         }
+        let new = self.writers.keys().filter(|key| scope.covers_new(key));
+        meant.extend(new.cloned());
         for (key, writer) in &mut self.writers {
-            if wanted(key) {
+            if meant.contains(key) {
                 writer.compact(full).await?;
             }
         }
@@ -129,16 +124,22 @@ fn groups(
     full: bool,
     options: &UnawareOptions,
 ) -> Vec<Vec<Arc<DataFileMeta>>> {
+    let mut candidates = PartitionCandidates::default();
+    let files = files.into_iter().map(|file| AppendFile { file, dv: None });
+    candidates.add(files, options);
     if full {
-        return if files.len() > 1 {
-            vec![files]
+        // Large files would come out as they went in, again with every run.
+        let small = candidates
+            .files()
+            .iter()
+            .map(|small| Arc::clone(&small.file));
+        let small: Vec<_> = small.collect();
+        return if small.len() > 1 {
+            vec![small]
         } else {
             Vec::new()
         };
     }
-    let mut candidates = PartitionCandidates::default();
-    let files = files.into_iter().map(|file| AppendFile { file, dv: None });
-    candidates.add(files, options);
     let mut groups = Vec::new();
     for _ in 0..PLANS_MAX {
         if candidates.forgotten() {

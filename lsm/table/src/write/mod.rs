@@ -10,6 +10,7 @@ mod compact;
 mod prepare;
 mod restore;
 mod route;
+mod scope;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -28,6 +29,7 @@ use tidewater_types::{BinaryRow, Bucket};
 use self::prepare::RowPreparer;
 use self::restore::{BucketKey, RestoredBuckets, restore_buckets};
 use self::route::{RoutedRows, RowRouter};
+pub use self::scope::CompactScope;
 use crate::error::{Result, TableError};
 use crate::table::Table;
 

@@ -6,7 +6,8 @@ use arrow_array::{ArrayRef, Int8Array, RecordBatch};
 use tidewater_format::{SchemaChange, SchemaDefinition};
 use tidewater_io::{FileIo, FileStatus};
 use tidewater_table::{
-    CommitOptions, Committable, StreamMode, StreamOptions, Table, VerifyOptions, WriteOptions,
+    CommitOptions, Committable, CompactScope, StreamMode, StreamOptions, Table, VerifyOptions,
+    WriteOptions,
 };
 use tidewater_types::arrow_types::to_arrow_schema;
 use tidewater_types::text::{format_datum, parse_datum};
@@ -91,7 +92,7 @@ impl Case {
 
     async fn compact(&mut self) {
         let mut write = self.table.new_write(WriteOptions::default()).await.unwrap();
-        write.compact_where(None, None, true).await.unwrap();
+        write.compact(&CompactScope::default(), true).await.unwrap();
         self.end(write.prepare_commit(true).await.unwrap()).await;
     }
 

@@ -10,9 +10,11 @@
 
 mod cases;
 mod damage;
+mod deletions;
 mod faults;
 mod golden;
 mod law;
+mod marked;
 mod plan;
 mod small;
 mod stream;

@@ -21,7 +21,8 @@ fn shown(split: &DataSplit, partition: &RowType) -> Value {
         .files
         .iter()
         .map(|file| {
-            json!({"name": file.file_name, "level": file.level, "rows": file.row_count, "schema": file.schema_id.0, "deleted": null})
+            let deleted = split.deletion(file).map(|deletion| deletion.cardinality);
+            json!({"name": file.file_name, "level": file.level, "rows": file.row_count, "schema": file.schema_id.0, "deleted": deleted})
         })
         .collect();
     let values: serde_json::Map<String, Value> = partition
@@ -95,16 +96,18 @@ async fn plans_have_the_splits_that_java_plans() {
             compared += 1;
         }
     }
-    assert_eq!(compared, 9);
+    assert!(compared >= 11, "{compared}");
 }
 
-/// The files of the newest state are those that Java's `$files` lists.
+/// The files of the newest state are those that Java's `$files` lists, but for level 0 where reads do not see it.
 #[tokio::test]
 async fn plans_hold_the_files_that_java_lists() {
     let (_folders, tables) = tables();
     let mut compared = 0;
     for table in &tables {
         let log = table.open().await;
+        let options = log.schema().options().unwrap();
+        let hidden = log.schema().is_keyed() && options.deletion_vectors_enabled;
         for question in table.questions.iter().filter(|q| q.command == "$files") {
             if !question.args.is_empty() {
                 continue;
@@ -112,8 +115,10 @@ async fn plans_hold_the_files_that_java_lists() {
             let plan = scan(&log).plan().await.unwrap();
             let got = plan.splits.iter().flat_map(|split| &split.files);
             let got = got.map(|file| json!([file.file_name, file.level, file.row_count]));
-            let want = question.answer.as_ref().unwrap().iter().map(|line| {
-                let row = &line["row"];
+            let rows = question.answer.as_ref().unwrap().iter();
+            let rows = rows.map(|line| &line["row"]);
+            let rows = rows.filter(|row| !hidden || row["level"] != json!(0));
+            let want = rows.map(|row| {
                 let name = row["file_path"].as_str().unwrap().rsplit('/').next();
                 json!([name, row["level"], row["record_count"]])
             });

@@ -1,7 +1,7 @@
 //! Loading, upserting and compacting.
 
 use tidewater_format::BATCH_COMMIT_IDENTIFIER;
-use tidewater_table::{CommitOptions, Committable, Table, TableWrite, WriteOptions};
+use tidewater_table::{CommitOptions, Committable, CompactScope, Table, TableWrite, WriteOptions};
 
 use super::{APPEND, Bench, KEYED};
 use crate::answer::Answer;
@@ -67,7 +67,7 @@ impl Bench {
         let start = self.env.monotonic();
         let table = self.table(KEYED).await?;
         let mut write = self.writer(&table).await?;
-        write.compact_where(None, None, true).await?;
+        write.compact(&CompactScope::default(), true).await?;
         let messages = write.prepare_commit(true).await?;
         let made = messages.iter().flat_map(|message| &message.compact.after);
         let rows = made.map(|file| file.row_count.unsigned_abs()).sum();

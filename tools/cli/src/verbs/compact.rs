@@ -1,8 +1,10 @@
 //! `compact`: one compaction, committed.
 
+use std::time::Duration;
+
 use clap::{Args, ValueEnum};
 
-use crate::args::{TableArgs, json_argument};
+use crate::args::{TableArgs, duration, json_argument};
 use crate::context::Context;
 use crate::error::{EXIT_DONE, Result};
 use crate::verbs::write::session::{CompactRequest, WriteSession};
@@ -21,6 +23,12 @@ pub(crate) struct CompactArgs {
     /// Only this bucket [default: all]
     #[arg(long, value_name = "N")]
     pub(crate) bucket: Option<i32>,
+    /// Only partitions for which this holds, as text over partition columns: "dt < '2026-01-01'" [default: all]
+    #[arg(long = "where", value_name = "CONDITION", allow_hyphen_values = true)]
+    pub(crate) condition: Option<String>,
+    /// Only partitions that got no new file for so long, such as "1 h" or "7 d" [default: all]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub(crate) idle_for: Option<Duration>,
     /// User that the snapshot names
     #[arg(long, value_name = "USER", default_value = "tidewater")]
     pub(crate) commit_user: String,
@@ -47,7 +55,9 @@ pub(crate) async fn run(args: CompactArgs, context: &mut Context) -> Result<u8> 
         .compact(CompactRequest {
             full: args.mode == CompactMode::Full,
             partition,
+            condition: args.condition,
             bucket: args.bucket,
+            idle_for: args.idle_for,
         })
         .await?;
     session.commit_rest(&mut context.output).await?;

@@ -56,7 +56,7 @@ fn describe(split: &DataSplit, partition: &[DataField]) -> Result<Value> {
                 "level": file.level,
                 "rows": file.row_count,
                 "schema": file.schema_id.0,
-                "deleted": null,
+                "deleted": split.deletion(file).map(|deletion| deletion.cardinality),
             })
         })
         .collect();

@@ -5,44 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::call::{Answer, call};
-
-/// A folder with a warehouse in it.
-struct Place(tempfile::TempDir);
-
-impl Place {
-    fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    fn file(&self, name: &str) -> String {
-        self.0.path().join(name).to_str().unwrap().to_owned()
-    }
-
-    fn write(&self, name: &str, text: &str) -> String {
-        std::fs::write(self.file(name), text).unwrap();
-        self.file(name)
-    }
-
-    fn ask(&self, verb: &str, table: &str, more: &[&str], stdin: &str) -> Answer {
-        let warehouse = self.file("warehouse");
-        let mut arguments = vec![verb, "--warehouse", &warehouse, "--table", table];
-        arguments.extend(more);
-        call(&arguments, stdin)
-    }
-
-    fn answer(&self, verb: &str, table: &str, more: &[&str]) -> Vec<Value> {
-        let answer = self.ask(verb, table, more, "");
-        assert_eq!(answer.status, 0, "{}", answer.errors);
-        answer.lines()
-    }
-
-    /// The rows of a table, without what is around them.
-    fn rows(&self, table: &str, more: &[&str]) -> Vec<Value> {
-        let lines = self.answer("read", table, more);
-        lines.into_iter().map(|line| line["row"].clone()).collect()
-    }
-}
+use crate::place::Place;
 
 fn summary(rows: u64, bad: u64, commits: u64, latest: i64) -> Value {
     json!({"rows": rows, "badRows": bad, "commits": commits, "latest": latest})

@@ -8,9 +8,11 @@
 )]
 
 mod call;
+mod compact;
 mod console;
 mod demo;
 mod golden;
 mod kill;
 mod load;
+mod place;
 mod refusals;

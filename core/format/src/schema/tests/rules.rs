@@ -380,21 +380,6 @@ fn what_this_build_lacks_is_refused_by_name() {
             "not supported yet: merge-engine aggregation (issue 4)",
         ),
         (
-            "changelog-producer",
-            "lookup",
-            "not supported yet: changelog-producer lookup (issue 4)",
-        ),
-        (
-            "deletion-vectors.enabled",
-            "true",
-            "not supported yet: deletion vectors (deletion-vectors.enabled) (issue 4)",
-        ),
-        (
-            "force-lookup",
-            "true",
-            "not supported yet: lookup compaction (force-lookup) (issue 4)",
-        ),
-        (
             "bucket",
             "-2",
             "not supported yet: postpone buckets (bucket = -2) (issue 4)",
@@ -422,6 +407,10 @@ fn what_this_build_lacks_is_refused_by_name() {
         ("file.format.per.level", "0:orc"),
         ("changelog-file.format", "orc"),
         ("file-index.bloom-filter.columns", "v"),
+        ("deletion-vectors.enabled", "true"),
+        ("changelog-producer", "lookup"),
+        ("changelog-producer", "full-compaction"),
+        ("force-lookup", "true"),
     ] {
         let (read, write) = lacks(&[(key, value)]);
         assert!(

@@ -12,6 +12,9 @@ use tidewater_format::{
     DataFileMeta, FileSource, SchemaChange, SchemaDefinition, TableSchema, sequence_number_field,
     value_kind_field,
 };
+use tidewater_index::{
+    DeletionFiles, DeletionVector, DvKind, deletion_files, encode_dv_files, write_dv_file,
+};
 use tidewater_merge::model::{ModelRow, ModelRules};
 use tidewater_types::arrow_types::to_arrow_field;
 use tidewater_types::{DataType, Datum, RowKind, RowType, SchemaId};
@@ -54,6 +57,7 @@ pub(super) struct Bucket {
     pub(super) setup: Setup,
     pub(super) runs: Vec<Run>,
     pub(super) schemas: Vec<Arc<TableSchema>>,
+    pub(super) deletions: Arc<DeletionFiles>,
     written: Vec<Written>,
     names: FileNames,
     files_made: usize,
@@ -100,6 +104,7 @@ impl Bucket {
             setup,
             runs: Vec::new(),
             schemas: vec![Arc::new(TableSchema::create(definition, 0).unwrap())],
+            deletions: Arc::default(),
             written: Vec::new(),
             files_made: 0,
         }
@@ -232,6 +237,33 @@ impl Bucket {
             }
         }
         self.runs.insert(place, Run { files: metas, rows });
+    }
+
+    /// Deletes one row in so many of every second file by deletion vectors, which the last call decides alone.
+    pub(super) async fn delete_every(&mut self, every: u64) {
+        let mut vectors = Vec::new();
+        for (number, run) in self.runs.iter_mut().enumerate() {
+            let mut rows = std::mem::take(&mut run.rows).into_iter();
+            for (at, file) in run.files.iter().enumerate() {
+                let count = u64::try_from(file.row_count).unwrap();
+                let spared = (number + at) % 2 == 0;
+                let deleted = (0..count).filter(|row| !spared && row % every == 0);
+                let kind = [DvKind::Bits32, DvKind::Bits64][at % 2];
+                let vector = DeletionVector::of(kind, deleted).unwrap();
+                let of_file: Vec<_> = (0..count).zip(rows.by_ref()).collect();
+                let left = of_file.into_iter().filter(|row| !vector.contains(row.0));
+                run.rows.extend(left.map(|row| row.1));
+                if !spared {
+                    vectors.push((file.file_name.clone(), vector));
+                }
+            }
+        }
+        let vectors = vectors.iter().map(|(name, vector)| (name.as_str(), vector));
+        let file = encode_dv_files(vectors, None).unwrap().pop().unwrap();
+        let io = self.context.io();
+        let meta = write_dv_file(io, "/table/index/index-0", "index-0".to_owned(), &file);
+        let places = deletion_files("/table/index/index-0", &meta.await.unwrap());
+        self.deletions = Arc::new(places.unwrap().into_iter().collect());
     }
 
     /// The columns of these rows as `schema` has them, with or without system columns.

@@ -69,6 +69,8 @@ struct History {
     interleaved: bool,
     /// Flush `i` only writes keys from `i * spread` on, so that files overlap less.
     spread: i32,
+    /// In the end, one row in so many of every second file is deleted.
+    delete_every: Option<u64>,
 }
 
 const FILTERS: [&str; 9] = [
@@ -124,6 +126,9 @@ async fn build(context: FilesContext, history: &History) -> Bucket {
         if let Some((newest, files)) = compact {
             bucket.compact(*newest, *files).await;
         }
+    }
+    if let Some(every) = history.delete_every {
+        bucket.delete_every(every).await;
     }
     bucket
 }
@@ -206,14 +211,18 @@ fn any_history() -> impl Strategy<Value = History> {
         0..9_usize,
         any::<bool>(),
         prop::sample::select(vec![0, 0, 9, 15]),
+        prop::option::weighted(0.4, 1..6_u64),
     )
-        .prop_map(|(setup, flushes, evolve_at, interleaved, spread)| History {
-            setup,
-            flushes,
-            evolve_at,
-            interleaved,
-            spread,
-        })
+        .prop_map(
+            |(setup, flushes, evolve_at, interleaved, spread, delete_every)| History {
+                setup,
+                flushes,
+                evolve_at,
+                interleaved,
+                spread,
+                delete_every,
+            },
+        )
 }
 
 fn any_asked() -> impl Strategy<Value = Asked> {
@@ -245,7 +254,7 @@ proptest! {
                 rows.retain(|row| spec.kinds || !row.kind.is_retract());
                 let expected = expected(&bucket, &rows, &spec);
                 let reader = SplitReader::new(bucket.context.clone(), spec).unwrap();
-                let split = SplitFiles { bucket_path: DIR.to_owned(), files: bucket.files(), read: SplitRead::Merge, parallel: 2 };
+                let split = SplitFiles { bucket_path: DIR.to_owned(), files: bucket.files(), deletions: Arc::clone(&bucket.deletions), read: SplitRead::Merge, parallel: 2 };
                 let read = all(reader.read(split).await.unwrap(), asked.batch_rows).await;
                 assert_eq!(sorted(&read), sorted(&[expected]), "{asked:?}");
             }
@@ -262,7 +271,7 @@ proptest! {
             rows.retain(|row| spec.kinds || !row.kind.is_retract());
             let expected = expected(&bucket, &rows, &spec);
             let reader = SplitReader::new(bucket.context.clone(), spec).unwrap();
-            let split = SplitFiles { bucket_path: DIR.to_owned(), files: bucket.files(), read: SplitRead::Raw, parallel: 2 };
+            let split = SplitFiles { bucket_path: DIR.to_owned(), files: bucket.files(), deletions: Arc::clone(&bucket.deletions), read: SplitRead::Changes, parallel: 2 };
             let read = all(reader.read(split).await.unwrap(), asked.batch_rows).await;
             assert_eq!(read.iter().flat_map(lines).collect::<Vec<_>>(), lines(&expected));
         });
@@ -279,6 +288,8 @@ proptest! {
                 schemas: bucket.schemas_by_id(),
                 bucket_path: DIR.to_owned(),
                 sections: interval_partition(&bucket.files(), &keys).unwrap(),
+                deletions: Arc::clone(&bucket.deletions),
+                keep: None,
                 drop_deletes,
                 batch_rows,
                 schema: Arc::clone(&schema),
@@ -327,6 +338,7 @@ fn split(bucket: &Bucket, read: SplitRead) -> SplitFiles {
     SplitFiles {
         bucket_path: DIR.to_owned(),
         files: bucket.files(),
+        deletions: Arc::clone(&bucket.deletions),
         read,
         parallel: 2,
     }
@@ -383,6 +395,58 @@ async fn nulls_of_old_files_are_read_where_none_are_allowed_any_more() {
     assert_eq!(sorted(&read), ["1|null", "2|8"]);
 }
 
+/// A footer has no checksum. What a compaction took for nulls would be nulls for ever.
+#[tokio::test]
+async fn a_file_without_a_column_that_its_schema_has_is_damaged_for_reads_and_compactions() {
+    let mut bucket = Bucket::new(context(), PLAIN);
+    let rows = [(1, None, Some(1), 0), (2, None, Some(2), 0)];
+    bucket.flush(&rows, |row| row).await;
+    let old = Arc::clone(&bucket.files()[0]);
+    bucket.evolve();
+    bucket.flush(&rows, |row| 10 + row).await;
+    let newest = bucket.schema().id;
+    let claims_the_new_column = Arc::new(DataFileMeta {
+        schema_id: newest,
+        ..(*old).clone()
+    });
+    let mut files = bucket.files();
+    let place = files
+        .iter()
+        .position(|file| file.file_name == old.file_name);
+    files[place.unwrap()] = claims_the_new_column;
+    let keys = KeyComparator::new(bucket.schema().key_type().types());
+    let request = MergeRequest {
+        schema: Arc::clone(bucket.schema()),
+        schemas: bucket.schemas_by_id(),
+        bucket_path: DIR.to_owned(),
+        sections: interval_partition(&files, &keys).unwrap(),
+        deletions: Arc::default(),
+        keep: None,
+        drop_deletes: true,
+        batch_rows: 10,
+    };
+    let mut compaction = MergeStream::open(&bucket.context, request).unwrap();
+    let error = compaction.next().await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupt);
+    assert!(error_text(&error).contains(&old.file_name), "{error:?}");
+    let reader = SplitReader::new(bucket.context.clone(), everything(&bucket, 10)).unwrap();
+    let whole = SplitFiles {
+        files,
+        ..split(&bucket, SplitRead::Merge)
+    };
+    let error = reader.read(whole).await.unwrap().next().await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupt);
+}
+
+/// The error with all that led to it.
+fn error_text(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(": ")
+}
+
 #[tokio::test]
 async fn files_of_an_append_table_have_only_inserts() {
     let folder = tempfile::tempdir().unwrap();
@@ -427,6 +491,7 @@ async fn files_of_an_append_table_have_only_inserts() {
         let split = SplitFiles {
             bucket_path: bucket_path.clone(),
             files: files.clone(),
+            deletions: Arc::default(),
             read: SplitRead::Merge,
             parallel: 2,
         };

@@ -10,11 +10,17 @@ use super::*;
 const MIB: i64 = 1 << 20;
 
 fn packer(keyed: bool, bucket: &str) -> SplitPacker {
+    packer_with(keyed, bucket, &[])
+}
+
+fn packer_with(keyed: bool, bucket: &str, more: &[(&str, &str)]) -> SplitPacker {
     let columns = RowType::of([("k", DataType::int().not_null()), ("v", DataType::string())]);
     let mut options = BTreeMap::from([
         ("bucket".to_owned(), bucket.to_owned()),
         ("source.split.target-size".to_owned(), "8 mb".to_owned()),
     ]);
+    let own = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
+    options.extend(more.iter().map(own));
     if !keyed && bucket != "-1" {
         options.insert("bucket-key".to_owned(), "k".to_owned());
     }
@@ -178,6 +184,25 @@ fn files_of_one_level_without_deletes_are_read_raw() {
         packed(&keyed, two_levels, SplitPurpose::State),
         splits(&[("a b", false)])
     );
+}
+
+/// Spec 03 §5.5: with deletion vectors, or in first-row tables, a key has one live version above level 0.
+#[test]
+fn levels_above_zero_are_read_raw_where_each_key_lives_once() {
+    for option in [
+        ("deletion-vectors.enabled", "true"),
+        ("merge-engine", "first-row"),
+    ] {
+        let keyed = packer_with(true, "1", &[option]);
+        let raw = |files: [DataFileMeta; 2]| packed(&keyed, files, SplitPurpose::State);
+        let two_levels = || [file("a", 1, (1, 3)), file("b", 2, (2, 4))];
+        assert_eq!(raw(two_levels()), splits(&[("a b", true)]), "{option:?}");
+        let with_zero = [file("a", 0, (1, 3)), file("b", 2, (2, 4))];
+        assert_eq!(raw(with_zero), splits(&[("a b", false)]), "{option:?}");
+        let mut with_delete = two_levels();
+        with_delete[0].delete_row_count = Some(1);
+        assert_eq!(raw(with_delete), splits(&[("a b", false)]), "{option:?}");
+    }
 }
 
 #[test]

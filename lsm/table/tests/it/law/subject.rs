@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use tidewater_format::{SchemaChange, SchemaDefinition, VALUE_KIND_COLUMN};
 use tidewater_io::{CpuPool, Env, FileIo, MemoryBudget};
 use tidewater_table::{
-    CommitOptions, Committable, ScanBuilder, StreamMode, StreamOptions, Table, TableCommit,
-    TableEnv, TableWrite, VerifyOptions, WriteOptions,
+    CommitOptions, Committable, CompactScope, ScanBuilder, StreamMode, StreamOptions, Table,
+    TableCommit, TableEnv, TableWrite, VerifyOptions, WriteOptions,
 };
 use tidewater_types::{
     DataField, DataType, Datum, Predicate, PredicateOp, RowKind, RowType, SnapshotId, TypeKind,
@@ -377,7 +377,10 @@ impl Subject {
             self.commit(true).await?;
         }
         let writer = self.writer().await;
-        writer.compact_where(None, None, full).await.unwrap();
+        writer
+            .compact(&CompactScope::default(), full)
+            .await
+            .unwrap();
         self.commit(true).await
     }
 

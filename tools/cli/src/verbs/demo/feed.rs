@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arrow_array::{Float64Array, Int8Array, Int32Array, Int64Array, RecordBatch, StringArray};
-use tidewater_table::{CommitOptions, Committable, Table, WriteOptions};
+use tidewater_table::{CommitOptions, Committable, CompactScope, Table, WriteOptions};
 use tidewater_types::RowKind;
 
 use super::DemoArgs;
@@ -85,7 +85,7 @@ impl Feed {
 /// Compacts everything; answers the last snapshot.
 pub(super) async fn compact(table: &Table) -> Result<i64> {
     let mut write = table.new_write(WriteOptions::default()).await?;
-    write.compact_where(None, None, true).await?;
+    write.compact(&CompactScope::default(), true).await?;
     let commit = table.new_commit(CommitOptions {
         user: "demo-compactor".to_owned(),
     })?;

@@ -56,6 +56,8 @@ impl Directive {
                             .map_err(|_| meaningless(format!("there is no bucket {bucket}")))
                     })
                     .transpose()?,
+                condition: None,
+                idle_for: None,
             }));
         }
         if has("commit") {
@@ -204,6 +206,8 @@ mod tests {
             full: false,
             partition: Some(serde_json::json!({"p": 1})),
             bucket: Some(2),
+            condition: None,
+            idle_for: None,
         };
         assert_eq!(
             read(r#"{"compact":"minor","partition":{"p":1},"bucket":2}"#),

@@ -1,11 +1,14 @@
 //! A writer of one table under one user, from its first row to its last commit.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use arrow_array::{Array, Int8Array, RecordBatch};
 use serde_json::{Value, json};
-use tidewater_table::{CommitOptions, Committable, Table, TableCommit, TableWrite, WriteOptions};
-use tidewater_types::{BinaryRow, Bucket, Datum};
+use tidewater_table::{
+    CommitOptions, Committable, CompactScope, Table, TableCommit, TableWrite, WriteOptions,
+};
+use tidewater_types::{BinaryRow, Bucket, Datum, Predicate};
 
 use crate::error::{CliError, Result};
 use crate::json::{DecodedRows, RowDecoder, datum_from_json};
@@ -49,8 +52,12 @@ pub(crate) struct CompactRequest {
     pub(crate) full: bool,
     /// Only this partition, as an object.
     pub(crate) partition: Option<Value>,
+    /// Only partitions for which this holds, as text.
+    pub(crate) condition: Option<String>,
     /// Only this bucket.
     pub(crate) bucket: Option<i32>,
+    /// Only partitions that got no new file for so long.
+    pub(crate) idle_for: Option<Duration>,
 }
 
 /// Writer, committer and decoder of one table.
@@ -150,9 +157,17 @@ impl WriteSession {
             .as_ref()
             .map(|json| self.partition(json))
             .transpose()?;
-        self.write
-            .compact_where(partition.as_ref(), request.bucket.map(Bucket), request.full)
-            .await?;
+        let row_type = self.table.schema().row_type();
+        let condition = request.condition.as_deref();
+        let scope = CompactScope {
+            partition,
+            partitions: condition
+                .map(|text| Predicate::parse_text(text, &row_type))
+                .transpose()?,
+            bucket: request.bucket.map(Bucket),
+            idle_for: request.idle_for,
+        };
+        self.write.compact(&scope, request.full).await?;
         self.pending = true;
         Ok(())
     }
