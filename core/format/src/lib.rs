@@ -11,7 +11,7 @@
 //!   [`DataFileMeta`]. [`merge_entries`] adds them up to a file set, [`manifest_merge`] keeps them few.
 //! - Statistics (`stats/`) are collected by [`StatsCollector`], stored as [`SimpleStats`] and asked through [`StatsBounds`].
 
-mod avro;
+pub mod avro;
 mod data_file_meta;
 mod error;
 mod file_names;

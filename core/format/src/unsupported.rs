@@ -236,9 +236,9 @@ fn missing_for_write(schema: &TableSchema, options: &TableOptions) -> Result<Vec
             .map(|format| ("changelog-file.format", format)),
     );
     for (key, format) in formats {
-        if !format.eq_ignore_ascii_case("parquet") {
+        if !["parquet", "avro"].contains(&format.to_ascii_lowercase().as_str()) {
             add(Unsupported::other(format!(
-                "{key} {format}: only parquet files are written"
+                "{key} {format}: only parquet and avro files are written"
             )));
         }
     }

@@ -49,9 +49,6 @@ pub enum StoreError {
     /// A file of a schema that the reader was not given.
     #[error("data file {file} was written with schema {schema}, which is not at hand")]
     UnknownSchema { file: String, schema: SchemaId },
-    /// A data file that is not Parquet.
-    #[error("data file {file} is not in the Parquet format, reading others is not supported")]
-    FileFormat { file: String },
     /// A writer that went on after an error.
     #[error("this writer failed before: open a new one and write again what was not committed")]
     WriterFailed,
@@ -105,7 +102,6 @@ impl StoreError {
             Self::Spill { .. } => ErrorKind::Unavailable,
             Self::UnknownKind { .. } => ErrorKind::Corrupt,
             Self::UnknownSchema { .. } => ErrorKind::NotFound,
-            Self::FileFormat { .. } => ErrorKind::Unsupported,
             Self::WriteOnly => ErrorKind::Invalid,
             Self::DrainCancelled
             | Self::ReadCancelled

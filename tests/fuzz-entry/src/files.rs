@@ -7,7 +7,7 @@ use tidewater_cli::json::RowDecoder;
 use tidewater_cli::load::{
     BadRowPolicy, CsvOptions, InferOptions, Input, InputFormat, Source, SourceOptions, infer_schema,
 };
-use tidewater_files::{FilesContext, ParquetFileReader, ReadRequest};
+use tidewater_files::{AvroFileReader, FilesContext, ParquetFileReader, ReadRequest, RowChoice};
 use tidewater_io::{CpuPool, Env, FileIo};
 use tidewater_types::{DataField, DataType, Datum, Predicate, PredicateOp, RowType};
 
@@ -66,6 +66,60 @@ pub(crate) fn parquet(bytes: &[u8]) {
                     if batches > 50 {
                         break;
                     }
+                }
+            }
+        }
+    });
+}
+
+/// The path that scans of a table take, with a choice of rows and in small pieces too.
+pub(crate) fn avro(bytes: &[u8]) {
+    in_runtime(async {
+        let io = FileIo::memory().with_env(Env::seeded(1));
+        let path = "/t/bucket-0/data-0.avro";
+        io.write(path, Bytes::copy_from_slice(bytes))
+            .await
+            .expect("memory");
+        let context = FilesContext::new(io, CpuPool::inline());
+        let Ok(reader) = AvroFileReader::open(&context, path, None).await else {
+            return;
+        };
+        let row = RowType::of([("x", DataType::double()), ("y", DataType::boolean())]);
+        let seeds = RowType::of([
+            ("k", DataType::int()),
+            ("v", DataType::string()),
+            ("d", DataType::decimal(10, 2)),
+            ("c", DataType::array(DataType::row(row))),
+            (
+                "m",
+                DataType::map(DataType::int().not_null(), DataType::bytes()),
+            ),
+            ("t", DataType::timestamp(3)),
+        ]);
+        let mut asked = asked();
+        asked.push(seeds.fields);
+        for (fields, rows) in asked.into_iter().flat_map(|fields| {
+            let some = RowChoice::Ranges(vec![1..3, 7..8, 15..1000]);
+            [(fields.clone(), RowChoice::All), (fields, some)]
+        }) {
+            let request = ReadRequest {
+                unit_bytes: if matches!(rows, RowChoice::All) {
+                    1 << 20
+                } else {
+                    64
+                },
+                rows,
+                batch_rows: 5,
+                ..ReadRequest::new(fields)
+            };
+            let Ok(mut batches) = reader.read(request).await else {
+                continue;
+            };
+            let mut read = 0;
+            while let Ok(Some(_)) = batches.next_batch().await {
+                read += 1;
+                if read > 50 {
+                    break;
                 }
             }
         }

@@ -92,6 +92,7 @@ pub const TARGETS: &[Target] = &[
     target("variant", rows::variant, seeds::variants),
     target("variant_json", rows::variant_json, seeds::variant_texts),
     target("parquet", files::parquet, seeds::parquet),
+    target("avro_data_file", files::avro, seeds::avro_data_files),
     target("load_parquet", files::load_parquet, seeds::parquet),
     target("load_arrow", files::load_arrow, seeds::arrow),
     target("load_csv", files::load_csv, seeds::csv),

@@ -7,6 +7,7 @@ use arrow_array::{ArrayRef, Int32Array, RecordBatch, StringArray};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
+use tidewater_format::avro::{AvroCodec, AvroError, ContainerWriter};
 use tidewater_types::{BinaryRow, DataType, Datum};
 
 type Seeds = Vec<Vec<u8>>;
@@ -297,6 +298,41 @@ pub(crate) fn parquet() -> Seeds {
     .map(|name| std::fs::read(fixtures().join(format!("vectors/02-files/{name}.parquet"))))
     .map(|bytes| bytes.expect("a fixture"))
     .collect()
+}
+
+/// Files of Java's, and one of ours with every type and blocks that are not compressed.
+pub(crate) fn avro_data_files() -> Seeds {
+    let mut seeds: Seeds = ["pk-avro", "pk-postpone"]
+        .iter()
+        .map(|name| std::fs::read(fixtures().join(format!("vectors/02-files/{name}.avro"))))
+        .map(|bytes| bytes.expect("a fixture"))
+        .collect();
+    let schema = r#"{"type":"record","name":"record","namespace":"org.apache.paimon.avro.generated","fields":[
+        {"name":"k","type":["null","int"],"default":null},{"name":"v","type":["null","string"],"default":null},
+        {"name":"d","type":["null",{"type":"bytes","logicalType":"decimal","precision":10,"scale":2}],"default":null},
+        {"name":"c","type":["null",{"type":"array","items":["null",{"type":"record","name":"record_c","fields":[
+            {"name":"x","type":"double"},{"name":"y","type":["null","boolean"]}]}]}],"default":null},
+        {"name":"m","type":["null",{"type":"array","items":{"type":"record","name":"record_m","fields":[
+            {"name":"key","type":"int"},{"name":"value","type":["null","bytes"]}]},"logicalType":"map"}],"default":null},
+        {"name":"t","type":{"type":"long","logicalType":"timestamp-micros"}}]}"#;
+    for codec in [AvroCodec::Null, AvroCodec::Snappy, AvroCodec::Xz] {
+        let mut file = ContainerWriter::new(schema, codec).expect("a codec");
+        for row in 0..20_u8 {
+            let record = [
+                &[2, row * 2, 2, 4, b'a', b'b', 2, 4, 1, row][..],
+                &[2, 4, 0, 2, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f, 2, 1, 0],
+                &[2, 2, row, 2, 2, 7, 0, row * 2],
+            ]
+            .concat();
+            let appended = file.try_append(|out| {
+                out.extend_from_slice(&record);
+                Ok::<_, AvroError>(())
+            });
+            appended.expect("a small record");
+        }
+        seeds.push(file.finish().expect("a codec"));
+    }
+    seeds
 }
 
 pub(crate) fn arrow() -> Seeds {

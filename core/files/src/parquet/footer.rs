@@ -15,10 +15,11 @@ use parquet::file::metadata::{
 
 use super::int96::int96_leaves;
 use super::shadow::shadow_metadata;
-use super::stored::StoredSchema;
+use super::stored::stored_schema;
 use super::thrift_guard::{check_footer, check_struct};
 use crate::context::FilesContext;
 use crate::error::{FilesError, Result};
+use crate::mapping::StoredSchema;
 
 /// Bytes read from the end of a file at first.
 const TAIL_BYTES: u64 = 64 << 10;
@@ -105,7 +106,7 @@ impl Footer {
         let int96 = int96_leaves(metadata.file_metadata().schema_descr());
         let shadow =
             shadow_metadata(metadata, &int96).map_err(|error| FilesError::corrupt(&path, error))?;
-        let stored = StoredSchema::new(shadow.file_metadata().schema_descr(), &int96)
+        let stored = stored_schema(shadow.file_metadata().schema_descr(), &int96)
             .map_err(|error| FilesError::corrupt(&path, error))?;
         Self::of(path, file_bytes, stored, shadow, false)
     }

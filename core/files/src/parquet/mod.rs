@@ -2,7 +2,6 @@
 
 mod assemble;
 mod bounds;
-mod convert;
 mod decode;
 mod encoder;
 mod file_schema;
@@ -11,7 +10,6 @@ mod footer;
 mod footer_cache;
 mod int96;
 mod local;
-mod mapping;
 mod options;
 mod page_store;
 mod prune;
@@ -27,8 +25,8 @@ pub(crate) use self::bounds::file_bounds;
 pub(crate) use self::file_schema::FileSchema;
 pub(crate) use self::file_writer::{ParquetFileWriter, ParquetFormat};
 pub(crate) use self::footer_cache::FooterCache;
+pub(crate) use self::int96::decode_int96;
 pub use self::local::LocalChunks;
-pub use self::mapping::SchemaMapping;
 pub use self::options::ParquetWriteOptions;
 pub use self::reader::{
     DEFAULT_BATCH_ROWS, DEFAULT_UNIT_BYTES, FileRead, ParquetFileReader, ReadRequest,

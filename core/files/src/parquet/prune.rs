@@ -9,8 +9,8 @@ use tidewater_types::{ColumnStat, DataType, Predicate, StatsSource};
 
 use super::bounds::{Bounds, FloatBounds, chunk_bounds, page_bounds};
 use super::footer::Footer;
-use super::mapping::SchemaMapping;
 use super::rows::selection_of;
+use crate::mapping::SchemaMapping;
 
 /// Decides what to leave out of one file.
 pub(crate) struct Pruner<'a> {

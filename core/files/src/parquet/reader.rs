@@ -18,12 +18,12 @@ use tidewater_types::{DataField, Predicate};
 
 use super::decode::{RowTest, Unit, UnitPlan};
 use super::footer::{Footer, PageIndex};
-use super::mapping::SchemaMapping;
 use super::prune::Pruner;
 use super::rows::{RowChoice, UnitSize, intersect, live_rows, selected_ranges, units};
 use super::stream::BatchStream;
 use crate::context::FilesContext;
 use crate::error::{FilesError, Result};
+use crate::mapping::SchemaMapping;
 
 /// Rows of a batch unless asked otherwise.
 pub const DEFAULT_BATCH_ROWS: usize = 8192;

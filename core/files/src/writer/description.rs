@@ -1,4 +1,4 @@
-//! What the manifest says of a file: collected while it is written, and read off its footer.
+//! What the manifest says of a file: collected while it is written, or read off its footer.
 //!
 //! Source: spec 02a §1.7, 01c §5; Paimon `io/KeyValueDataFileWriter.java`, `io/RowDataFileWriter.java`,
 //! `format/parquet/ParquetSimpleStatsExtractor.java`.
@@ -97,18 +97,17 @@ pub(crate) struct Describer {
 }
 
 impl Describer {
-    /// The entry of a finished file.
+    /// The entry of a finished file; `stats` are those of its columns, cut by their modes.
     pub(crate) fn describe(
         &self,
         options: &FileWriterOptions,
         file_name: String,
         file_bytes: u64,
-        footer: &ParquetMetaData,
+        stats: &[ColumnStats],
         rows: &RowSummary,
         now_millis: i64,
     ) -> Result<DataFileMeta> {
         let columns = &self.columns;
-        let stats = self.column_stats(footer);
         let first = columns.first_table_column();
         let dense: Option<Vec<String>> = self
             .stats
@@ -164,8 +163,8 @@ impl Describer {
         })
     }
 
-    /// Statistics of each column of the file, cut by its mode. The footer has none for nested columns as a whole.
-    fn column_stats(&self, footer: &ParquetMetaData) -> Vec<ColumnStats> {
+    /// Statistics of each column of a Parquet file, cut by its mode. The footer has none for nested columns as a whole.
+    pub(crate) fn stats_of_footer(&self, footer: &ParquetMetaData) -> Vec<ColumnStats> {
         let fields = self.columns.file_type.fields.iter().enumerate();
         let stats = fields
             .zip(&self.stats.modes)

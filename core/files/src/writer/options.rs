@@ -1,7 +1,8 @@
 //! What a writer of data or changelog files needs to know, from the options of its table.
 
 use tidewater_format::{
-    DataFileName, FileSource, StatsMode, StatsTarget, TableOptions, TableSchema, key_column_name,
+    AvroCodec, DataFileName, FileSource, StatsMode, StatsTarget, TableOptions, TableSchema,
+    key_column_name,
 };
 
 use super::layout::{FileColumns, FileLayout};
@@ -11,6 +12,57 @@ use crate::parquet::ParquetWriteOptions;
 
 /// Rows after which the size of a file is looked at. Source: Paimon `io/RollingFileWriter.java`.
 pub(crate) const SIZE_CHECK_ROWS: u64 = 1000;
+/// Level of zstandard where Avro's own option names the codec.
+const AVRO_ZSTD_LEVEL: i32 = 3;
+
+/// Settings of the format of the files.
+#[derive(Debug, Clone)]
+pub(crate) enum FormatOptions {
+    Parquet(ParquetWriteOptions),
+    Avro(AvroCodec),
+}
+
+impl FormatOptions {
+    /// The settings of `format` for files that `compression` was asked for.
+    fn new(format: &str, compression: &str, table: &TableOptions) -> Result<Self> {
+        let zstd_level = table.file_compression_zstd_level;
+        match format {
+            "parquet" => {
+                let block_bytes = table.file_block_size.map(|size| size.bytes());
+                let options = table.values();
+                let parquet =
+                    ParquetWriteOptions::new(compression, zstd_level, block_bytes, options)?;
+                Ok(Self::Parquet(parquet))
+            }
+            "avro" => avro_codec(compression, zstd_level, table).map(Self::Avro),
+            _ => Err(FilesError::Unsupported {
+                what: format!("writing {format} data files"),
+            }),
+        }
+    }
+
+    /// The format, as file names end.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Parquet(_) => "parquet",
+            Self::Avro(_) => "avro",
+        }
+    }
+}
+
+/// `avro.codec` goes before the compression of files. Source: Paimon `format/avro/AvroFileFormat.java`.
+fn avro_codec(compression: &str, zstd_level: i32, table: &TableOptions) -> Result<AvroCodec> {
+    const CODEC: &str = "avro.codec";
+    let (key, name, level) = match table.values().get(CODEC) {
+        Some(name) => (CODEC, name.as_str(), AVRO_ZSTD_LEVEL),
+        None => ("file.compression", compression, zstd_level),
+    };
+    AvroCodec::from_name(name, level).map_err(|_| FilesError::Option {
+        key: key.to_owned(),
+        value: name.to_owned(),
+        reason: "avro files take zstd, snappy, deflate, bzip2, xz and null".to_owned(),
+    })
+}
 
 /// Settings of one [`super::RollingFileWriter`].
 #[derive(Debug, Clone)]
@@ -27,7 +79,7 @@ pub struct FileWriterOptions {
     pub first_sequence_number: i64,
     /// Threads that encode the columns of one file. More than 1 helps when a single file is written at a time.
     pub encode_threads: usize,
-    pub(crate) parquet: ParquetWriteOptions,
+    pub(crate) format: FormatOptions,
     target: StatsTarget,
     prefix: String,
     name_compression: Option<String>,
@@ -38,7 +90,7 @@ impl FileWriterOptions {
     /// Data files of a level.
     ///
     /// # Errors
-    /// [`FilesError::Unsupported`] if their format is not Parquet; [`FilesError::Option`] and [`FilesError::Format`] for an option that
+    /// [`FilesError::Unsupported`] if their format is neither Parquet nor Avro; [`FilesError::Option`] and [`FilesError::Format`] for an option that
     /// is not valid.
     pub fn data(schema: &TableSchema, level: i32, file_source: FileSource) -> Result<Self> {
         let table = schema.options()?;
@@ -90,11 +142,7 @@ impl FileWriterOptions {
         prefix: String,
         file_source: FileSource,
     ) -> Result<Self> {
-        if format != "parquet" {
-            return Err(FilesError::Unsupported {
-                what: format!("writing {format} data files"),
-            });
-        }
+        let format = FormatOptions::new(format, compression, &table)?;
         let level = match target {
             StatsTarget::Data { level } | StatsTarget::Changelog { level } => level,
             _ => {
@@ -103,10 +151,6 @@ impl FileWriterOptions {
                 });
             }
         };
-        let block_bytes = table.file_block_size.map(|size| size.bytes());
-        let zstd_level = table.file_compression_zstd_level;
-        let parquet =
-            ParquetWriteOptions::new(compression, zstd_level, block_bytes, table.values())?;
         // Names of changelog files tell the codec of data files, whatever their own is.
         let name_compression = table
             .file_suffix_include_compression
@@ -118,12 +162,20 @@ impl FileWriterOptions {
             target_file_bytes: table.target_file_size_bytes(schema.is_keyed()),
             first_sequence_number: 0,
             encode_threads: 1,
-            parquet,
+            format,
             target,
             prefix,
             name_compression,
             table,
         })
+    }
+
+    /// Whether a column has settings of its own, so that its encoding cannot serve for a copy of it; a format of rows encodes each.
+    pub(crate) fn encodes_alone(&self, column: &str) -> bool {
+        match &self.format {
+            FormatOptions::Parquet(parquet) => parquet.names_column(column),
+            FormatOptions::Avro(_) => true,
+        }
     }
 
     /// Name of the writer's next file.
@@ -132,7 +184,7 @@ impl FileWriterOptions {
             prefix: &self.prefix,
             uuid: names.uuid(),
             number: names.next_number(),
-            format: "parquet",
+            format: self.format.name(),
             compression: self.name_compression.as_deref(),
         };
         name.to_string()

@@ -7,12 +7,12 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use tidewater_format::{DataFileMeta, TableSchema};
 
 use super::description::{Describer, RowSummary};
+use super::formats::{FileWriter, Format};
 use super::layout::FileColumns;
 use super::naming::{FileDirectory, FileNames};
 use super::options::{FileWriterOptions, SIZE_CHECK_ROWS};
 use crate::context::FilesContext;
 use crate::error::Result;
-use crate::parquet::{FileSchema, ParquetFileWriter, ParquetFormat};
 
 /// Most rows that are encoded in one go.
 const STEP_ROWS: u64 = 64_000;
@@ -31,7 +31,7 @@ pub struct RollingFileWriter {
     names: FileNames,
     options: FileWriterOptions,
     describer: Describer,
-    format: ParquetFormat,
+    format: Format,
     rows: u64,
     next_sequence: i64,
     current: Option<OpenFile>,
@@ -40,7 +40,7 @@ pub struct RollingFileWriter {
 
 struct OpenFile {
     name: String,
-    writer: ParquetFileWriter,
+    writer: FileWriter,
     summary: RowSummary,
 }
 
@@ -48,7 +48,7 @@ impl RollingFileWriter {
     /// A writer of files in `directory` with the columns of `schema`.
     ///
     /// # Errors
-    /// [`FilesError::Unsupported`](crate::FilesError::Unsupported) for a column that Parquet cannot hold; an option that is not valid.
+    /// [`FilesError::Unsupported`](crate::FilesError::Unsupported) for a column that the format cannot hold; an option that is not valid.
     pub fn new(
         context: &FilesContext,
         names: FileNames,
@@ -57,16 +57,10 @@ impl RollingFileWriter {
         options: FileWriterOptions,
     ) -> Result<Self> {
         let columns = FileColumns::new(&schema, options.layout, |column| {
-            options.parquet.names_column(column)
+            options.encodes_alone(column)
         })?;
-        let file_schema = FileSchema::new(&columns.file_type, &columns.copies)?;
-        let format = ParquetFormat::new(
-            Arc::new(file_schema),
-            &options.parquet,
-            options.encode_threads,
-        )?
-        .with_row_group_bytes_at_most(context.row_group_bytes());
         let stats = options.stats(&columns)?;
+        let format = Format::new(context, &options, &columns, &stats)?;
         Ok(Self {
             context: context.clone(),
             names,
@@ -126,7 +120,7 @@ impl RollingFileWriter {
             return Ok(false);
         }
         if let Some(file) = &mut self.current {
-            file.writer.cut_row_group().await?;
+            file.writer.settle().await?;
         }
         Ok(self.file_bytes() >= target - target / 8)
     }
@@ -150,7 +144,7 @@ impl RollingFileWriter {
             None => {
                 let name = self.options.file_name(&self.names);
                 let path = self.describer.directory.file(&name);
-                let writer = ParquetFileWriter::open(&self.context, &self.format, &path).await?;
+                let writer = FileWriter::open(&self.context, &self.format, &path).await?;
                 OpenFile {
                     name,
                     writer,
@@ -161,15 +155,8 @@ impl RollingFileWriter {
         let summarised = file
             .summary
             .add(&self.describer.columns, arrays, self.next_sequence);
-        let encoded = self
-            .format
-            .schema
-            .encoded_columns()
-            .iter()
-            .filter_map(|&column| arrays.get(column))
-            .cloned();
         let written = match summarised {
-            Ok(()) => file.writer.write(encoded.collect(), rows).await,
+            Ok(()) => file.writer.write(&self.format, arrays, rows).await,
             Err(error) => Err(error),
         };
         self.current = Some(file);
@@ -185,13 +172,13 @@ impl RollingFileWriter {
         let Some(file) = self.current.take() else {
             return Ok(());
         };
-        let written = file.writer.finish().await?;
+        let (file_bytes, stats) = file.writer.finish(&self.describer).await?;
         let now = self.context.env.now_millis();
         let entry = self.describer.describe(
             &self.options,
             file.name,
-            written.file_bytes,
-            &written.metadata,
+            file_bytes,
+            &stats,
             &file.summary,
             now,
         )?;

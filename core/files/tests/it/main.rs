@@ -9,6 +9,7 @@
 )]
 
 mod arrays;
+mod avro;
 mod corrupt;
 mod deletions;
 mod evolution;

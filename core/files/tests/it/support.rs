@@ -7,8 +7,8 @@ use arrow_array::{ArrayRef, Int8Array, Int64Array, RecordBatch};
 use arrow_schema::{Field, Schema};
 use arrow_select::concat::concat_batches;
 use tidewater_files::{
-    FileDirectory, FileNames, FileWriterOptions, FilesContext, ParquetFileReader, ReadRequest,
-    Result, RollingFileWriter,
+    DataFileReader, FileDirectory, FileNames, FileWriterOptions, FilesContext, ReadRequest, Result,
+    RollingFileWriter,
 };
 use tidewater_format::{DataFileMeta, FileSource, SchemaDefinition, TableSchema};
 use tidewater_io::{CpuPool, Env, FileIo};
@@ -119,11 +119,11 @@ pub(crate) async fn read_with(
     path: &str,
     request: ReadRequest,
 ) -> Result<RecordBatch> {
-    let reader = ParquetFileReader::open(context, path, None).await?;
+    let reader = DataFileReader::open(context, path, None).await?;
     let mut read = reader.read(request).await?;
-    let schema = read.batches.schema();
+    let schema = read.schema();
     let mut batches = Vec::new();
-    while let Some(batch) = read.batches.next_batch().await? {
+    while let Some(batch) = read.next_batch().await? {
         assert_eq!(batch.schema(), schema);
         batches.push(batch);
     }

@@ -1,18 +1,23 @@
-//! Block compression of Avro containers: `null`, `deflate`, `snappy`, `bzip2` and `zstandard`.
+//! Block compression of Avro containers: `null`, `deflate`, `snappy`, `bzip2`, `xz` and `zstandard`.
 //!
 //! A block is undone into a buffer that grows with what really comes out, never with a size the file claims, and
-//! never beyond [`MAX_BLOCK_BYTES`].
+//! never beyond the limit that the reader gives.
 //! Source: Avro specification 1.11, "Required codecs" and "Optional codecs"; spec 01b §4.1.
 
 use std::io::{Read, Write};
 
 use super::AvroError;
 
-/// The most bytes a block may hold after decompression. Writers cut blocks near 64 kB; only one huge record makes a larger one.
+/// The most bytes a block of metadata may hold after decompression. Writers cut blocks near 64 kB; only one huge record makes a
+/// larger one.
 pub(crate) const MAX_BLOCK_BYTES: usize = 64 << 20;
 
 /// Where the output buffer of a zstandard block starts: four times what writers put into a block.
 const ZSTD_FIRST_CAPACITY: usize = 256 << 10;
+/// Level of Java's xz blocks.
+const XZ_LEVEL: u32 = 6;
+/// What a decoder of xz may take for its dictionary: what the highest level needs.
+const XZ_MEMORY_BYTES: u64 = 80 << 20;
 
 /// How the blocks of an Avro container are compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +30,8 @@ pub enum AvroCodec {
     Snappy,
     /// One bzip2 stream.
     Bzip2,
+    /// One xz stream. Java needs an extra library for it.
+    Xz,
     /// One zstandard frame.
     Zstandard {
         /// Compression level of the writer; readers do not know it.
@@ -51,6 +58,7 @@ impl AvroCodec {
             "deflate" => Ok(Self::Deflate),
             "snappy" => Ok(Self::Snappy),
             "bzip2" => Ok(Self::Bzip2),
+            "xz" => Ok(Self::Xz),
             "zstandard" | "zstd" => Ok(Self::Zstandard { level: zstd_level }),
             _ => Err(AvroError::UnknownCodec {
                 name: name.to_owned(),
@@ -65,19 +73,20 @@ impl AvroCodec {
             Self::Deflate => "deflate",
             Self::Snappy => "snappy",
             Self::Bzip2 => "bzip2",
+            Self::Xz => "xz",
             Self::Zstandard { .. } => "zstandard",
         }
     }
 }
 
 /// Compresses the blocks of one file.
-pub(crate) struct BlockCompressor {
+pub(super) struct BlockCompressor {
     codec: AvroCodec,
     zstd: Option<zstd::bulk::Compressor<'static>>,
 }
 
 impl BlockCompressor {
-    pub(crate) fn new(codec: AvroCodec) -> Result<Self, AvroError> {
+    pub(super) fn new(codec: AvroCodec) -> Result<Self, AvroError> {
         let zstd = match codec {
             AvroCodec::Zstandard { level } => Some(
                 zstd::bulk::Compressor::new(level)
@@ -89,7 +98,7 @@ impl BlockCompressor {
     }
 
     /// Appends a compressed block of `raw` to `out`.
-    pub(crate) fn compress(&mut self, raw: &[u8], out: &mut Vec<u8>) -> Result<(), AvroError> {
+    pub(super) fn compress(&mut self, raw: &[u8], out: &mut Vec<u8>) -> Result<(), AvroError> {
         let codec = self.codec;
         match codec {
             AvroCodec::Null => {
@@ -116,6 +125,12 @@ impl BlockCompressor {
                     .write_all(raw)
                     .and_then(|()| encoder.finish().map(|_| ()))
             }
+            AvroCodec::Xz => {
+                let mut encoder = liblzma::write::XzEncoder::new(out, XZ_LEVEL);
+                encoder
+                    .write_all(raw)
+                    .and_then(|()| encoder.finish().map(|_| ()))
+            }
             AvroCodec::Zstandard { .. } => match &mut self.zstd {
                 Some(compressor) => compressor
                     .compress(raw)
@@ -135,13 +150,18 @@ fn compress_error(codec: AvroCodec, source: std::io::Error) -> AvroError {
 }
 
 /// Undoes the blocks of one file.
-pub(crate) struct BlockDecompressor {
+pub struct BlockDecompressor {
     codec: AvroCodec,
+    limit: usize,
     zstd: Option<zstd::bulk::Decompressor<'static>>,
 }
 
 impl BlockDecompressor {
-    pub(crate) fn new(codec: AvroCodec) -> Result<Self, AvroError> {
+    /// A block that holds more than `limit` bytes is refused.
+    ///
+    /// # Errors
+    /// The codec's library refuses to start.
+    pub fn new(codec: AvroCodec, limit: usize) -> Result<Self, AvroError> {
         let zstd = match codec {
             AvroCodec::Zstandard { .. } => Some(
                 zstd::bulk::Decompressor::new()
@@ -149,35 +169,43 @@ impl BlockDecompressor {
             ),
             _ => None,
         };
-        Ok(Self { codec, zstd })
+        Ok(Self { codec, limit, zstd })
     }
 
     /// Replaces the content of `out` by what `block` holds. `offset` is the block's place in the file, for errors.
-    pub(crate) fn decompress(
+    ///
+    /// # Errors
+    /// [`AvroError::Decompress`], [`AvroError::BlockTooLarge`].
+    pub fn decompress(
         &mut self,
         block: &[u8],
         offset: usize,
         out: &mut Vec<u8>,
     ) -> Result<(), AvroError> {
         out.clear();
-        let codec = self.codec;
+        let (codec, limit) = (self.codec, self.limit);
         match codec {
             AvroCodec::Null => {
-                if block.len() > MAX_BLOCK_BYTES {
-                    return Err(too_large(offset));
+                if block.len() > limit {
+                    return Err(too_large(offset, limit));
                 }
                 out.extend_from_slice(block);
                 Ok(())
             }
             AvroCodec::Deflate => {
-                read_bounded(flate2::read::DeflateDecoder::new(block), codec, offset, out)
+                let source = flate2::read::DeflateDecoder::new(block);
+                self.read_bounded(source, offset, out)
             }
-            AvroCodec::Bzip2 => {
-                read_bounded(bzip2::read::BzDecoder::new(block), codec, offset, out)
+            AvroCodec::Bzip2 => self.read_bounded(bzip2::read::BzDecoder::new(block), offset, out),
+            AvroCodec::Xz => {
+                let stream = liblzma::stream::Stream::new_stream_decoder(XZ_MEMORY_BYTES, 0)
+                    .map_err(|error| decompress_error(codec, offset, error.into()))?;
+                let source = liblzma::read::XzDecoder::new_stream(block, stream);
+                self.read_bounded(source, offset, out)
             }
-            AvroCodec::Snappy => snappy(block, offset, out),
+            AvroCodec::Snappy => snappy(block, offset, limit, out),
             AvroCodec::Zstandard { .. } => match &mut self.zstd {
-                Some(context) => zstandard(context, block, offset, out),
+                Some(context) => zstandard(context, block, offset, limit, out),
                 None => Err(decompress_error(
                     codec,
                     offset,
@@ -186,26 +214,25 @@ impl BlockDecompressor {
             },
         }
     }
-}
 
-fn read_bounded(
-    source: impl Read,
-    codec: AvroCodec,
-    offset: usize,
-    out: &mut Vec<u8>,
-) -> Result<(), AvroError> {
-    let limit = MAX_BLOCK_BYTES as u64 + 1;
-    source
-        .take(limit)
-        .read_to_end(out)
-        .map_err(|source| decompress_error(codec, offset, source))?;
-    if out.len() > MAX_BLOCK_BYTES {
-        return Err(too_large(offset));
+    fn read_bounded(
+        &self,
+        source: impl Read,
+        offset: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), AvroError> {
+        source
+            .take(self.limit as u64 + 1)
+            .read_to_end(out)
+            .map_err(|source| decompress_error(self.codec, offset, source))?;
+        if out.len() > self.limit {
+            return Err(too_large(offset, self.limit));
+        }
+        Ok(())
     }
-    Ok(())
 }
 
-fn snappy(block: &[u8], offset: usize, out: &mut Vec<u8>) -> Result<(), AvroError> {
+fn snappy(block: &[u8], offset: usize, limit: usize, out: &mut Vec<u8>) -> Result<(), AvroError> {
     let Some((body, crc)) = block.split_last_chunk::<4>() else {
         return Err(AvroError::Truncated {
             what: "snappy checksum",
@@ -218,8 +245,8 @@ fn snappy(block: &[u8], offset: usize, out: &mut Vec<u8>) -> Result<(), AvroErro
     let length =
         snap::raw::decompress_len(body).map_err(|error| bad(std::io::Error::other(error)))?;
     // Three bytes of snappy make at most 64, so a larger claim is a lie.
-    if length > MAX_BLOCK_BYTES || length / 64 > body.len() {
-        return Err(too_large(offset));
+    if length > limit || length / 64 > body.len() {
+        return Err(too_large(offset, limit));
     }
     out.resize(length, 0);
     snap::raw::Decoder::new()
@@ -237,6 +264,7 @@ fn zstandard(
     context: &mut zstd::bulk::Decompressor<'_>,
     block: &[u8],
     offset: usize,
+    limit: usize,
     out: &mut Vec<u8>,
 ) -> Result<(), AvroError> {
     let mut capacity = out.capacity().max(ZSTD_FIRST_CAPACITY);
@@ -244,11 +272,11 @@ fn zstandard(
         out.clear();
         out.reserve_exact(capacity);
         match context.decompress_to_buffer(block, out) {
-            Ok(_) if out.len() > MAX_BLOCK_BYTES => return Err(too_large(offset)),
+            Ok(_) if out.len() > limit => return Err(too_large(offset, limit)),
             Ok(_) => return Ok(()),
             Err(error) if output_is_full(&error) => {
-                if capacity > MAX_BLOCK_BYTES {
-                    return Err(too_large(offset));
+                if capacity > limit {
+                    return Err(too_large(offset, limit));
                 }
                 capacity = capacity.saturating_mul(4);
             }
@@ -278,22 +306,20 @@ fn decompress_error(codec: AvroCodec, offset: usize, source: std::io::Error) -> 
     }
 }
 
-fn too_large(offset: usize) -> AvroError {
-    AvroError::BlockTooLarge {
-        offset,
-        limit: MAX_BLOCK_BYTES,
-    }
+fn too_large(offset: usize, limit: usize) -> AvroError {
+    AvroError::BlockTooLarge { offset, limit }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    pub(crate) const ALL: [AvroCodec; 5] = [
+    pub(crate) const ALL: [AvroCodec; 6] = [
         AvroCodec::Null,
         AvroCodec::Deflate,
         AvroCodec::Snappy,
         AvroCodec::Bzip2,
+        AvroCodec::Xz,
         AvroCodec::Zstandard { level: 1 },
     ];
 
@@ -304,7 +330,7 @@ mod tests {
             .compress(raw, &mut compressed)
             .unwrap();
         let mut out = vec![];
-        BlockDecompressor::new(codec)
+        BlockDecompressor::new(codec, MAX_BLOCK_BYTES)
             .unwrap()
             .decompress(&compressed, 0, &mut out)
             .unwrap();
@@ -334,7 +360,7 @@ mod tests {
         encoder.write_all(&[42u8; 1000]).unwrap();
         let frame = encoder.finish().unwrap();
         let mut out = vec![];
-        BlockDecompressor::new(AvroCodec::default())
+        BlockDecompressor::new(AvroCodec::default(), MAX_BLOCK_BYTES)
             .unwrap()
             .decompress(&frame, 0, &mut out)
             .unwrap();
@@ -348,6 +374,7 @@ mod tests {
             AvroCodec::Deflate,
             AvroCodec::Snappy,
             AvroCodec::Bzip2,
+            AvroCodec::Xz,
             AvroCodec::default(),
         ] {
             let mut compressed = vec![];
@@ -355,7 +382,7 @@ mod tests {
                 .unwrap()
                 .compress(&raw, &mut compressed)
                 .unwrap();
-            let error = BlockDecompressor::new(codec)
+            let error = BlockDecompressor::new(codec, MAX_BLOCK_BYTES)
                 .unwrap()
                 .decompress(&compressed, 5, &mut vec![])
                 .unwrap_err();
@@ -374,7 +401,7 @@ mod tests {
             .compress(b"some bytes", &mut compressed)
             .unwrap();
         *compressed.last_mut().unwrap() ^= 1;
-        let error = BlockDecompressor::new(AvroCodec::Snappy)
+        let error = BlockDecompressor::new(AvroCodec::Snappy, MAX_BLOCK_BYTES)
             .unwrap()
             .decompress(&compressed, 0, &mut vec![])
             .unwrap_err();
@@ -391,7 +418,7 @@ mod tests {
     fn a_snappy_length_that_its_bytes_cannot_make_is_refused_before_allocating() {
         let mut block = vec![0x80, 0x80, 0x80, 0x10];
         block.extend_from_slice(&[0; 8]);
-        let error = BlockDecompressor::new(AvroCodec::Snappy)
+        let error = BlockDecompressor::new(AvroCodec::Snappy, MAX_BLOCK_BYTES)
             .unwrap()
             .decompress(&block, 0, &mut vec![])
             .unwrap_err();
@@ -411,7 +438,7 @@ mod tests {
         for codec in ALL {
             assert_eq!(AvroCodec::from_name(codec.name(), 1).unwrap(), codec);
         }
-        for name in ["none", "lz4", "gzip", "xz", ""] {
+        for name in ["none", "lz4", "gzip", ""] {
             let error = AvroCodec::from_name(name, 1).unwrap_err();
             assert!(matches!(error, AvroError::UnknownCodec { .. }), "{name}");
         }

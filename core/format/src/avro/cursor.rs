@@ -6,13 +6,14 @@ use super::{AvroError, Fault};
 
 /// A position in a slice that only moves forward.
 #[derive(Debug, Clone)]
-pub(crate) struct Cursor<'a> {
+pub struct Cursor<'a> {
     whole: &'a [u8],
     rest: &'a [u8],
 }
 
 impl<'a> Cursor<'a> {
-    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+    /// At the start of `bytes`.
+    pub fn new(bytes: &'a [u8]) -> Self {
         Self {
             whole: bytes,
             rest: bytes,
@@ -20,27 +21,28 @@ impl<'a> Cursor<'a> {
     }
 
     /// Bytes read so far.
-    pub(crate) fn offset(&self) -> usize {
+    pub fn offset(&self) -> usize {
         self.whole.len() - self.rest.len()
     }
 
     /// Bytes not read yet.
-    pub(crate) fn remaining(&self) -> usize {
+    pub fn remaining(&self) -> usize {
         self.rest.len()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether all was read.
+    pub fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }
 
     /// The bytes between `start` (an earlier [`Self::offset`]) and here.
-    pub(crate) fn since(&self, start: usize) -> &'a [u8] {
+    pub fn since(&self, start: usize) -> &'a [u8] {
         self.whole.get(start..self.offset()).unwrap_or_default()
     }
 
     /// Takes `length` bytes.
     #[inline]
-    pub(crate) fn take(&mut self, length: usize, what: &'static str) -> Result<&'a [u8], Fault> {
+    pub fn take(&mut self, length: usize, what: &'static str) -> Result<&'a [u8], Fault> {
         match self.rest.split_at_checked(length) {
             Some((taken, rest)) => {
                 self.rest = rest;
@@ -52,7 +54,7 @@ impl<'a> Cursor<'a> {
 
     /// Takes `expected` if it is what comes next.
     #[inline]
-    pub(crate) fn take_equal(&mut self, expected: &[u8]) -> Option<&'a [u8]> {
+    pub fn take_equal(&mut self, expected: &[u8]) -> Option<&'a [u8]> {
         let (taken, rest) = self.rest.split_at_checked(expected.len())?;
         (taken == expected).then(|| {
             self.rest = rest;
@@ -62,7 +64,7 @@ impl<'a> Cursor<'a> {
 
     /// A zigzag varint of at most 64 bits.
     #[inline]
-    pub(crate) fn long(&mut self, what: &'static str) -> Result<i64, Fault> {
+    pub fn long(&mut self, what: &'static str) -> Result<i64, Fault> {
         if let Some((&first, rest)) = self.rest.split_first()
             && first < 0x80
         {
@@ -94,7 +96,7 @@ impl<'a> Cursor<'a> {
 
     /// A varint that must fit 32 bits.
     #[inline]
-    pub(crate) fn int(&mut self, what: &'static str) -> Result<i32, Fault> {
+    pub fn int(&mut self, what: &'static str) -> Result<i32, Fault> {
         let offset = self.offset();
         let value = self.long(what)?;
         i32::try_from(value).map_err(|_| invalid(what, offset))
@@ -102,14 +104,14 @@ impl<'a> Cursor<'a> {
 
     /// Length-prefixed bytes.
     #[inline]
-    pub(crate) fn bytes(&mut self, what: &'static str) -> Result<&'a [u8], Fault> {
+    pub fn bytes(&mut self, what: &'static str) -> Result<&'a [u8], Fault> {
         let length = self.length(what)?;
         self.take(length, what)
     }
 
     /// Length-prefixed UTF-8.
     #[inline]
-    pub(crate) fn string(&mut self, what: &'static str) -> Result<&'a str, Fault> {
+    pub fn string(&mut self, what: &'static str) -> Result<&'a str, Fault> {
         let offset = self.offset();
         let bytes = self.bytes(what)?;
         std::str::from_utf8(bytes).map_err(|_| invalid(what, offset))
@@ -117,7 +119,7 @@ impl<'a> Cursor<'a> {
 
     /// A length or count that must not be negative.
     #[inline]
-    pub(crate) fn length(&mut self, what: &'static str) -> Result<usize, Fault> {
+    pub fn length(&mut self, what: &'static str) -> Result<usize, Fault> {
         let offset = self.offset();
         let value = self.long(what)?;
         usize::try_from(value).map_err(|_| invalid(what, offset))
@@ -126,7 +128,7 @@ impl<'a> Cursor<'a> {
     /// The head of an array's or map's next block: how many items follow, and how many bytes if the writer said so.
     /// `None` ends the array.
     #[inline]
-    pub(crate) fn array_block(&mut self, what: &'static str) -> Result<Option<ArrayBlock>, Fault> {
+    pub fn array_block(&mut self, what: &'static str) -> Result<Option<ArrayBlock>, Fault> {
         let offset = self.offset();
         let count = self.long(what)?;
         if count == 0 {
@@ -143,7 +145,7 @@ impl<'a> Cursor<'a> {
 
     /// The error that says the item here is invalid.
     #[cold]
-    pub(crate) fn invalid(&self, what: &'static str) -> Fault {
+    pub fn invalid(&self, what: &'static str) -> Fault {
         invalid(what, self.offset())
     }
 
@@ -165,9 +167,11 @@ fn invalid(what: &'static str, offset: usize) -> Fault {
 
 /// What an array block announces.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct ArrayBlock {
-    pub(crate) count: usize,
-    pub(crate) byte_length: Option<usize>,
+pub struct ArrayBlock {
+    /// Items that follow.
+    pub count: usize,
+    /// Their bytes, if the writer said so.
+    pub byte_length: Option<usize>,
 }
 
 fn zigzag(value: u64) -> i64 {

@@ -65,7 +65,7 @@ pub enum AvroError {
 }
 
 /// The error of functions that read single items: one word, so that their answers travel in registers.
-pub(crate) type Fault = Box<AvroError>;
+pub type Fault = Box<AvroError>;
 
 impl From<Fault> for AvroError {
     fn from(fault: Fault) -> Self {

@@ -7,28 +7,30 @@
 //!    └─ avro.schema ─WriterSchema─> RecordPlan (once per file): which field comes next, which bytes to pass
 //! ```
 //!
+//! Avro data files (`tidewater-files`) are read and written with the same parts; their values become columns there.
+//!
 //! Nothing here trusts a length: each is checked against the bytes left before it is used.
 
 mod codec;
 mod cursor;
 mod error;
-pub(crate) mod put;
+pub mod put;
 mod reader;
 mod resolve;
 mod schema;
 mod skip;
 mod writer;
 
-pub use codec::AvroCodec;
-pub use error::AvroError;
-pub(crate) use error::Fault;
+pub use codec::{AvroCodec, BlockDecompressor};
+pub use cursor::{ArrayBlock, Cursor};
+pub use error::{AvroError, Fault};
+pub use reader::{Block, Header, expect_block_end};
+pub use schema::{AvroType, LogicalType, NamedType, RecordField, WriterSchema};
+pub use skip::{Skip, SkipTable};
+pub use writer::ContainerWriter;
 
-pub(crate) use cursor::Cursor;
-pub(crate) use reader::{ContainerReader, expect_block_end};
+pub(crate) use reader::ContainerReader;
 pub(crate) use resolve::{
     Expect, FieldSpec, RawItems, RecordPlan, Step, ValuePlan, field, nested_record, optional_field,
     pass_unknown,
 };
-pub(crate) use schema::{RecordField, WriterSchema};
-pub(crate) use skip::SkipTable;
-pub(crate) use writer::ContainerWriter;

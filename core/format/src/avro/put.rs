@@ -4,7 +4,7 @@
 
 /// A zigzag varint.
 #[inline]
-pub(crate) fn long(out: &mut Vec<u8>, value: i64) {
+pub fn long(out: &mut Vec<u8>, value: i64) {
     let mut rest = ((value << 1) ^ (value >> 63)) as u64;
     while rest >= 0x80 {
         #[expect(
@@ -20,33 +20,33 @@ pub(crate) fn long(out: &mut Vec<u8>, value: i64) {
 
 /// A varint of a 32-bit value.
 #[inline]
-pub(crate) fn int(out: &mut Vec<u8>, value: i32) {
+pub fn int(out: &mut Vec<u8>, value: i32) {
     long(out, i64::from(value));
 }
 
 /// A count or length.
 #[inline]
-pub(crate) fn length(out: &mut Vec<u8>, value: usize) {
+pub fn length(out: &mut Vec<u8>, value: usize) {
     // A buffer in memory is never longer than i64::MAX.
     long(out, i64::try_from(value).unwrap_or(i64::MAX));
 }
 
 /// Length-prefixed bytes.
 #[inline]
-pub(crate) fn bytes(out: &mut Vec<u8>, value: &[u8]) {
+pub fn bytes(out: &mut Vec<u8>, value: &[u8]) {
     length(out, value.len());
     out.extend_from_slice(value);
 }
 
 /// Length-prefixed UTF-8.
 #[inline]
-pub(crate) fn string(out: &mut Vec<u8>, value: &str) {
+pub fn string(out: &mut Vec<u8>, value: &str) {
     bytes(out, value.as_bytes());
 }
 
 /// A `["null", X]` union: branch 0, or branch 1 and the value.
 #[inline]
-pub(crate) fn optional<T>(out: &mut Vec<u8>, value: Option<T>, put: impl FnOnce(&mut Vec<u8>, T)) {
+pub fn optional<T>(out: &mut Vec<u8>, value: Option<T>, put: impl FnOnce(&mut Vec<u8>, T)) {
     match value {
         None => out.push(0),
         Some(value) => {
@@ -58,7 +58,7 @@ pub(crate) fn optional<T>(out: &mut Vec<u8>, value: Option<T>, put: impl FnOnce(
 
 /// An array in one block.
 #[inline]
-pub(crate) fn array<T>(
+pub fn array<T>(
     out: &mut Vec<u8>,
     items: impl ExactSizeIterator<Item = T>,
     mut put: impl FnMut(&mut Vec<u8>, T),

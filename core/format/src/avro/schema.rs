@@ -12,7 +12,8 @@ use super::AvroError;
 
 /// A type of the writer's schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum AvroType {
+#[expect(missing_docs, reason = "the names are Avro's")]
+pub enum AvroType {
     Null,
     Boolean,
     Int,
@@ -26,35 +27,107 @@ pub(crate) enum AvroType {
     Union(Vec<AvroType>),
     /// Index into the named types of the [`WriterSchema`].
     Named(usize),
+    /// A type with a meaning beyond its bytes; only where the reader asked for meanings.
+    Logical(Box<AvroType>, LogicalType),
+}
+
+/// What the bytes of a type mean. Others than these are left aside, as the specification wants it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are Avro's")]
+pub enum LogicalType {
+    Date,
+    TimeMillis,
+    TimeMicros,
+    TimestampMillis,
+    TimestampMicros,
+    TimestampNanos,
+    LocalTimestampMillis,
+    LocalTimestampMicros,
+    LocalTimestampNanos,
+    Decimal {
+        precision: u8,
+        scale: u8,
+    },
+    /// An array of records of key and value: Java Paimon's form of a map whose keys are not text.
+    Map,
+}
+
+impl LogicalType {
+    fn of(json: &Value) -> Option<Self> {
+        let number = |name: &str| match json.get(name) {
+            None => Some(0),
+            Some(value) => value.as_u64().and_then(|value| u8::try_from(value).ok()),
+        };
+        Some(match json.get("logicalType")?.as_str()? {
+            "date" => Self::Date,
+            "time-millis" => Self::TimeMillis,
+            "time-micros" => Self::TimeMicros,
+            "timestamp-millis" => Self::TimestampMillis,
+            "timestamp-micros" => Self::TimestampMicros,
+            "timestamp-nanos" => Self::TimestampNanos,
+            "local-timestamp-millis" => Self::LocalTimestampMillis,
+            "local-timestamp-micros" => Self::LocalTimestampMicros,
+            "local-timestamp-nanos" => Self::LocalTimestampNanos,
+            "decimal" => Self::Decimal {
+                precision: number("precision")?,
+                scale: number("scale")?,
+            },
+            "map" => Self::Map,
+            _ => return None,
+        })
+    }
 }
 
 /// A type with a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum NamedType {
+pub enum NamedType {
+    /// With these fields.
     Record(Vec<RecordField>),
+    /// So many bytes.
     Fixed(usize),
+    /// A symbol by its number.
     Enum,
 }
 
 /// A field of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct RecordField {
-    pub(crate) name: String,
-    pub(crate) data_type: AvroType,
+pub struct RecordField {
+    /// Name.
+    pub name: String,
+    /// Type.
+    pub data_type: AvroType,
 }
 
 /// A schema and the named types in it.
 #[derive(Debug, Clone)]
-pub(crate) struct WriterSchema {
+pub struct WriterSchema {
     root: AvroType,
     named: Vec<NamedType>,
 }
 
 impl WriterSchema {
-    /// Parses the JSON of `avro.schema`.
-    pub(crate) fn parse(text: &[u8]) -> Result<Self, AvroError> {
+    /// Parses the JSON of `avro.schema`; types are told by their bytes only, not by their meaning.
+    ///
+    /// # Errors
+    /// [`AvroError::Schema`].
+    pub fn parse(text: &[u8]) -> Result<Self, AvroError> {
+        Self::parse_with(text, false)
+    }
+
+    /// Parses the JSON of `avro.schema` with the logical types in it.
+    ///
+    /// # Errors
+    /// [`AvroError::Schema`].
+    pub fn parse_logical(text: &[u8]) -> Result<Self, AvroError> {
+        Self::parse_with(text, true)
+    }
+
+    fn parse_with(text: &[u8], logical: bool) -> Result<Self, AvroError> {
         let json: Value = serde_json::from_slice(text).map_err(|error| bad(error.to_string()))?;
-        let mut parser = Parser::default();
+        let mut parser = Parser {
+            logical,
+            ..Parser::default()
+        };
         let root = parser.parse(&json, "")?;
         Ok(Self {
             root,
@@ -62,16 +135,18 @@ impl WriterSchema {
         })
     }
 
-    pub(crate) fn root(&self) -> &AvroType {
+    /// The type of the file's items.
+    pub fn root(&self) -> &AvroType {
         &self.root
     }
 
-    pub(crate) fn named(&self) -> &[NamedType] {
+    /// The named types; [`AvroType::Named`] refers to them by position.
+    pub fn named(&self) -> &[NamedType] {
         &self.named
     }
 
     /// The fields of `data_type` if it is a record.
-    pub(crate) fn record(&self, data_type: &AvroType) -> Option<&[RecordField]> {
+    pub fn record(&self, data_type: &AvroType) -> Option<&[RecordField]> {
         match data_type {
             AvroType::Named(index) => match self.named.get(*index) {
                 Some(NamedType::Record(fields)) => Some(fields),
@@ -82,7 +157,7 @@ impl WriterSchema {
     }
 
     /// A word for the type, for error messages.
-    pub(crate) fn describe(&self, data_type: &AvroType) -> String {
+    pub fn describe(&self, data_type: &AvroType) -> String {
         match data_type {
             AvroType::Null => "null",
             AvroType::Boolean => "boolean",
@@ -95,6 +170,7 @@ impl WriterSchema {
             AvroType::Array(_) => "an array",
             AvroType::Map(_) => "a map",
             AvroType::Union(_) => "a union",
+            AvroType::Logical(base, _) => return self.describe(base),
             AvroType::Named(index) => match self.named.get(*index) {
                 Some(NamedType::Record(_)) => "a record",
                 Some(NamedType::Fixed(_)) => "a fixed",
@@ -114,6 +190,7 @@ fn bad(reason: impl Into<String>) -> AvroError {
 
 #[derive(Default)]
 struct Parser {
+    logical: bool,
     named: Vec<NamedType>,
     indexes: HashMap<String, usize>,
 }
@@ -121,6 +198,14 @@ struct Parser {
 impl Parser {
     // Depth is bounded: serde_json refuses text nested deeper than 128.
     fn parse(&mut self, json: &Value, namespace: &str) -> Result<AvroType, AvroError> {
+        let data_type = self.parse_base(json, namespace)?;
+        match LogicalType::of(json).filter(|_| self.logical) {
+            Some(logical) => Ok(AvroType::Logical(Box::new(data_type), logical)),
+            None => Ok(data_type),
+        }
+    }
+
+    fn parse_base(&mut self, json: &Value, namespace: &str) -> Result<AvroType, AvroError> {
         match json {
             Value::String(name) => self.by_name(name, namespace),
             Value::Array(branches) => {

@@ -12,14 +12,20 @@ const MAX_DEPTH: usize = 64;
 
 /// How to pass one value.
 #[derive(Debug, Clone)]
-pub(crate) enum Skip {
+pub enum Skip {
     /// Nothing is stored.
     Nothing,
+    /// A number of any length.
     Varint,
+    /// So many bytes.
     Fixed(usize),
+    /// Bytes or text.
     LengthPrefixed,
+    /// Blocks of items.
     Array(Box<Skip>),
+    /// Blocks of keys and values.
     Map(Box<Skip>),
+    /// A branch and its value.
     Union(Vec<Skip>),
     /// Index into the table of records.
     Record(usize),
@@ -27,13 +33,14 @@ pub(crate) enum Skip {
 
 /// The records a file's unknown values may consist of.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct SkipTable {
+pub struct SkipTable {
     records: Vec<Vec<Skip>>,
     empty: Vec<bool>,
 }
 
 impl SkipTable {
-    pub(crate) fn new(schema: &WriterSchema) -> Self {
+    /// The table of a file's schema.
+    pub fn new(schema: &WriterSchema) -> Self {
         let mut table = Self {
             records: vec![],
             empty: empty_types(schema),
@@ -54,7 +61,7 @@ impl SkipTable {
     }
 
     /// How to pass a value of `data_type`.
-    pub(crate) fn compile(&self, schema: &WriterSchema, data_type: &AvroType) -> Skip {
+    pub fn compile(&self, schema: &WriterSchema, data_type: &AvroType) -> Skip {
         match data_type {
             AvroType::Null => Skip::Nothing,
             AvroType::Boolean => Skip::Fixed(1),
@@ -70,6 +77,7 @@ impl SkipTable {
                     .map(|branch| self.compile(schema, branch))
                     .collect(),
             ),
+            AvroType::Logical(base, _) => self.compile(schema, base),
             AvroType::Named(index) if self.empty.get(*index).copied().unwrap_or(false) => {
                 Skip::Nothing
             }
@@ -82,7 +90,10 @@ impl SkipTable {
     }
 
     /// Passes one value.
-    pub(crate) fn pass(&self, skip: &Skip, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
+    ///
+    /// # Errors
+    /// The bytes end inside it, or it nests too deep.
+    pub fn pass(&self, skip: &Skip, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
         self.pass_at(skip, cursor, 0)
     }
 
@@ -158,6 +169,7 @@ fn empty_types(schema: &WriterSchema) -> Vec<bool> {
     fn is_empty(data_type: &AvroType, empty: &[bool]) -> bool {
         match data_type {
             AvroType::Null => true,
+            AvroType::Logical(base, _) => is_empty(base, empty),
             AvroType::Named(index) => empty.get(*index).copied().unwrap_or(false),
             _ => false,
         }

@@ -1,8 +1,10 @@
-//! Writes an Avro object container into memory.
+//! Writes an Avro object container, whose bytes can be taken as its blocks end.
 //!
 //! Blocks close near 64 000 bytes before compression, as Java's do. The sync marker is drawn from the first block's bytes
 //! instead of from chance: the same records give the same file.
 //! Source: Avro specification 1.11, "Object Container Files"; Java Avro `DataFileWriter`; spec 01b §4.1.
+
+use std::borrow::Cow;
 
 use super::codec::BlockCompressor;
 use super::reader::{MAGIC, SYNC_LENGTH};
@@ -12,12 +14,13 @@ use super::{AvroCodec, AvroError, put};
 const BLOCK_BYTES: usize = 64_000;
 
 /// One file in the making.
-pub(crate) struct ContainerWriter {
-    schema: &'static str,
+pub struct ContainerWriter {
+    schema: Cow<'static, str>,
     codec: AvroCodec,
     compressor: BlockCompressor,
-    /// Finished blocks; the header is put in front at the end because the marker depends on the first block.
+    /// Finished blocks; the header is put in front of the first because the marker depends on it.
     out: Vec<u8>,
+    taken: usize,
     sync: Option<[u8; SYNC_LENGTH]>,
     block: Vec<u8>,
     block_records: usize,
@@ -25,12 +28,17 @@ pub(crate) struct ContainerWriter {
 }
 
 impl ContainerWriter {
-    pub(crate) fn new(schema: &'static str, codec: AvroCodec) -> Result<Self, AvroError> {
+    /// A file of records of `schema`, the text of `avro.schema`.
+    ///
+    /// # Errors
+    /// The codec's library refuses to start.
+    pub fn new(schema: impl Into<Cow<'static, str>>, codec: AvroCodec) -> Result<Self, AvroError> {
         Ok(Self {
-            schema,
+            schema: schema.into(),
             codec,
             compressor: BlockCompressor::new(codec)?,
             out: vec![],
+            taken: 0,
             sync: None,
             block: Vec::with_capacity(BLOCK_BYTES + BLOCK_BYTES / 8),
             block_records: 0,
@@ -38,9 +46,19 @@ impl ContainerWriter {
         })
     }
 
-    /// Adds one record; `encode` appends its fields.
-    pub(crate) fn append(&mut self, encode: impl FnOnce(&mut Vec<u8>)) -> Result<(), AvroError> {
-        encode(&mut self.block);
+    /// Adds one record; `encode` appends its fields. A record that failed is no part of the file.
+    ///
+    /// # Errors
+    /// `encode`'s, or the codec's.
+    pub fn try_append<E: From<AvroError>>(
+        &mut self,
+        encode: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let start = self.block.len();
+        if let Err(error) = encode(&mut self.block) {
+            self.block.truncate(start);
+            return Err(error);
+        }
         self.block_records += 1;
         if self.block.len() >= BLOCK_BYTES {
             self.close_block()?;
@@ -48,9 +66,28 @@ impl ContainerWriter {
         Ok(())
     }
 
-    /// Bytes of the file so far, without the block that is still open; 0 before the first block is closed.
-    pub(crate) fn written_bytes(&self) -> usize {
-        self.out.len()
+    /// Adds one record; `encode` appends its fields.
+    pub(crate) fn append(&mut self, encode: impl FnOnce(&mut Vec<u8>)) -> Result<(), AvroError> {
+        self.try_append(|out| {
+            encode(out);
+            Ok(())
+        })
+    }
+
+    /// Bytes of the file so far, taken ones too, without the block that is still open; 0 before the first block is closed.
+    pub fn written_bytes(&self) -> usize {
+        self.taken + self.out.len()
+    }
+
+    /// Bytes that are held in memory.
+    pub fn memory_bytes(&self) -> usize {
+        self.out.capacity() + self.block.capacity() + self.compressed.capacity()
+    }
+
+    /// Takes the bytes that are ready, which follow those taken before.
+    pub fn take(&mut self) -> Vec<u8> {
+        self.taken += self.out.len();
+        std::mem::take(&mut self.out)
     }
 
     fn header_length(&self) -> usize {
@@ -87,7 +124,7 @@ impl ContainerWriter {
         self.out.extend_from_slice(MAGIC);
         put::length(&mut self.out, 2);
         put::string(&mut self.out, "avro.schema");
-        put::string(&mut self.out, self.schema);
+        put::string(&mut self.out, &self.schema);
         put::string(&mut self.out, "avro.codec");
         put::string(&mut self.out, self.codec.name());
         self.out.push(0);
@@ -95,8 +132,11 @@ impl ContainerWriter {
         sync
     }
 
-    /// Closes the last block and returns the file. Without records it is a header alone.
-    pub(crate) fn finish(mut self) -> Result<Vec<u8>, AvroError> {
+    /// Closes the last block and returns what was not taken of the file. Without records the file is a header alone.
+    ///
+    /// # Errors
+    /// The codec's.
+    pub fn finish(mut self) -> Result<Vec<u8>, AvroError> {
         self.close_block()?;
         if self.sync.is_none() {
             self.write_header();

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use tidewater_files::{BatchStream, FilesContext, ParquetFileReader, ReadRequest};
+use tidewater_files::{DataFileReader, FileBatches, FilesContext, ReadRequest};
 use tidewater_format::{DataFileMeta, TableSchema, data_file_path};
 use tidewater_index::{DeletionFile, DeletionVector, read_deletion_vector};
 use tidewater_types::{DataField, Predicate, SchemaId};
@@ -56,11 +56,6 @@ impl FileOpener {
             filter,
             deletion,
         } = task;
-        if !file.file_name.ends_with(".parquet") {
-            return Err(StoreError::FileFormat {
-                file: file.file_name.clone(),
-            });
-        }
         let written = match self.schemas.get(&file.schema_id) {
             Some(schema) => schema,
             None if file.schema_id == self.schema.id => &self.schema,
@@ -90,11 +85,11 @@ impl FileOpener {
         let size = u64::try_from(file.file_size).ok();
         let context = self.context.clone();
         let opened = tokio::spawn(async move {
-            let reader = async { Ok(ParquetFileReader::open(&context, &path, size).await?) };
+            let reader = async { Ok(DataFileReader::open(&context, &path, size).await?) };
             let deleted = read_deleted(&context, deletion);
             let (reader, deleted) = tokio::try_join!(reader, deleted)?;
             request.deleted = deleted;
-            Ok::<_, StoreError>(reader.read(request).await?.batches)
+            Ok::<_, StoreError>(reader.read(request).await?)
         });
         Ok(Opening { opened, columns })
     }
@@ -115,7 +110,7 @@ async fn read_deleted(
 
 /// A file on its way; the work ends when nobody waits for it any more.
 struct Opening {
-    opened: JoinHandle<Result<BatchStream>>,
+    opened: JoinHandle<Result<FileBatches>>,
     columns: Arc<ReadColumns>,
 }
 
@@ -137,7 +132,7 @@ pub(super) struct FileFeed {
     unit_bytes: u64,
     waiting: VecDeque<FileTask>,
     ahead: Option<Opening>,
-    current: Option<(BatchStream, Arc<ReadColumns>)>,
+    current: Option<(FileBatches, Arc<ReadColumns>)>,
 }
 
 impl FileFeed {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures::StreamExt;
-use tidewater_files::{FilesContext, ParquetFileReader, ReadRequest};
+use tidewater_files::{DataFileReader, FilesContext, ReadRequest};
 use tidewater_format::{BucketMode, TableSchema, Unsupported, data_file_format, extra_file_path};
 use tidewater_types::{BucketFunction, ErrorKind};
 
@@ -86,7 +86,7 @@ async fn check(
         Err(e) => return Err(e),
     };
     let format = data_file_format(&meta.file_name).unwrap_or_default();
-    if format != "parquet" {
+    if !["parquet", "avro"].contains(&format) {
         let what = format!("data files of format {format:?}");
         return Err(TableError::Format(Unsupported::other(what).into()));
     }
@@ -117,13 +117,13 @@ async fn content(
     function: Option<BucketFunction>,
 ) -> Result<(Vec<Fault>, u64)> {
     let mut check = ContentCheck::new(file.entry.clone(), schema, file.changelog, function)?;
-    let reader = ParquetFileReader::open(context, &file.path, Some(bytes)).await?;
+    let reader = DataFileReader::open(context, &file.path, Some(bytes)).await?;
     let request = ReadRequest {
         file_fields: schema.fields.clone(),
         whole: file.entry.file.write_cols.is_none(),
         ..ReadRequest::new(check.columns(schema))
     };
-    let mut batches = reader.read(request).await?.batches;
+    let mut batches = reader.read(request).await?;
     while let Some(batch) = batches.next_batch().await? {
         let taken = context.cpu().run(move || {
             check.batch(&batch)?;

@@ -12,10 +12,11 @@ use tidewater_io::{CpuPool, FileIo};
 use tidewater_table::{ScanBuilder, TableLog, VerifyOptions, verify};
 use tidewater_types::{DataType, Datum, SnapshotId, TypeKind};
 
-/// Tables whose features are built; the others need Avro or ORC data files, deletion vectors, dynamic or postponed buckets.
+/// Tables whose features are built; the others need ORC data files, deletion vectors, dynamic or postponed buckets.
 const TABLES: &[&str] = &[
     "append_part",
     "append_rt",
+    "append_stats_avro",
     "append_stats_parquet",
     "pk_changelog",
     "pk_dyn",

@@ -1,6 +1,6 @@
 //! What schemas say of their tables, and how refusals read.
 
-use tidewater_types::{DataType, ErrorKind, SchemaId};
+use tidewater_types::{DataType, ErrorKind, SchemaId, TypeKind};
 
 use super::*;
 use crate::unsupported::{
@@ -404,8 +404,8 @@ fn what_this_build_lacks_is_refused_by_name() {
     for (key, value) in [
         ("bucket", "-1"),
         ("file.format", "orc"),
-        ("file.format.per.level", "0:avro"),
-        ("changelog-file.format", "avro"),
+        ("file.format.per.level", "0:orc"),
+        ("changelog-file.format", "orc"),
         ("file-index.bloom-filter.columns", "v"),
         ("deletion-vectors.enabled", "true"),
         ("changelog-producer", "lookup"),
@@ -426,6 +426,61 @@ fn what_this_build_lacks_is_refused_by_name() {
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     // Merge engines say nothing about append tables.
     assert!(ensure_writable(&append(&[("merge-engine", "aggregation")]).unwrap()).is_ok());
+}
+
+#[test]
+fn what_avro_files_cannot_hold_is_refused_wherever_avro_is_asked_for() {
+    let of = |name: &str, data_type: DataType, key: &str, value: &str| {
+        let fields = vec![
+            DataField::new(0, "k", DataType::int().not_null()),
+            DataField::new(1, name, data_type),
+        ];
+        let options = [("bucket", "1"), (key, value)];
+        TableSchema::create(
+            SchemaDefinition {
+                fields,
+                primary_keys: vec!["k".to_owned()],
+                partition_keys: vec![],
+                options: options
+                    .iter()
+                    .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+                    .collect(),
+                comment: None,
+            },
+            0,
+        )
+    };
+    let row = |name: &str| DataType::row(RowType::of([(name, DataType::int())]));
+    for (key, value) in [
+        ("file.format", "AVRO"),
+        ("file.format.per.level", "0:avro"),
+        ("changelog-file.format", "avro"),
+    ] {
+        for data_type in [
+            DataType::time(4),
+            DataType::timestamp(7),
+            DataType::array(DataType::timestamp_ltz(9)),
+            DataType::new(TypeKind::Variant),
+            row("a-b"),
+        ] {
+            let error = of("c", data_type.clone(), key, value).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Invalid, "{key} {data_type}");
+        }
+        for name in ["a-b", "1a", "a.b", "é"] {
+            assert!(of(name, DataType::int(), key, value).is_err(), "{name}");
+        }
+        for data_type in [
+            DataType::time(3),
+            DataType::timestamp(6),
+            DataType::multiset(DataType::string().not_null()),
+            DataType::map(DataType::int().not_null(), DataType::date()),
+            row("a_b1"),
+        ] {
+            let made = of("_c", data_type.clone(), key, value).unwrap();
+            assert!(ensure_writable(&made).is_ok(), "{key} {data_type}");
+        }
+    }
+    assert!(of("a-b", DataType::time(9), "file.format", "parquet").is_ok());
 }
 
 #[test]

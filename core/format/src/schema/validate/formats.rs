@@ -24,6 +24,7 @@ impl Checked<'_> {
             let name = format.to_ascii_lowercase();
             known_format(key, format, &name, &DATA_FORMATS)?;
             for field in &self.schema.fields {
+                check_name(key, &name, &field.name)?;
                 check_type(key, &name, &field.name, &field.data_type)?;
             }
         }
@@ -48,12 +49,27 @@ fn known_format(key: &str, text: &str, name: &str, known: &[&str]) -> Result<()>
     })
 }
 
+/// Avro takes letters, digits and underscores for names. Java sees that only when it writes.
+fn check_name(key: &str, format: &str, column: &str) -> Result<()> {
+    let first = |c: char| c.is_ascii_alphabetic() || c == '_';
+    let taken = column.starts_with(first) && column.chars().all(|c| first(c) || c.is_ascii_digit());
+    if format != "avro" || taken {
+        return Ok(());
+    }
+    Err(FormatError::option_conflict(
+        key,
+        format!("avro files cannot hold a column with the name {column:?}"),
+        "use parquet, or another name",
+    ))
+}
+
 fn check_type(key: &str, format: &str, column: &str, data_type: &DataType) -> Result<()> {
     let fits = match (&data_type.kind, format) {
         (TypeKind::Variant, "orc" | "avro" | "csv" | "json" | "text") => false,
         (TypeKind::Timestamp(precision) | TypeKind::TimestampLtz(precision), "avro") => {
             *precision <= 6
         }
+        (TypeKind::Time(precision), "avro") => *precision <= 3,
         (TypeKind::Array(element) | TypeKind::Multiset(element), _) => {
             return check_type(key, format, column, element);
         }
@@ -63,6 +79,7 @@ fn check_type(key: &str, format: &str, column: &str, data_type: &DataType) -> Re
         }
         (TypeKind::Row(row), _) => {
             return row.fields.iter().try_for_each(|field| {
+                check_name(key, format, &field.name)?;
                 check_type(
                     key,
                     format,

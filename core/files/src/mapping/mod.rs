@@ -11,14 +11,18 @@
 //! A file whose columns carry no ids is matched by the names that the schema it was written with gives to the ids.
 //! Source: spec 02a §6.1, 01e §1 (forms of other producers), Paimon `SchemaEvolutionUtil.java`.
 
+mod apply;
+mod convert;
+mod stored;
+
 use std::sync::Arc;
 
 use arrow_schema::{DataType as ArrowType, Schema, SchemaRef, TimeUnit};
 use tidewater_types::arrow_types::{to_arrow_field, to_arrow_type};
 use tidewater_types::{DataField, DataType, RowType, TypeKind};
 
-use super::convert::Convert;
-use super::stored::{StoredNode, StoredSchema};
+use self::convert::Convert;
+pub(crate) use self::stored::{StoredNode, StoredSchema};
 use crate::error::{FilesError, Result};
 
 /// Ids from here on belong to system columns (`_KEY_*`, `_SEQUENCE_NUMBER`, …).

@@ -16,7 +16,7 @@ use arrow_schema::{ArrowError, DataType as ArrowType, FieldRef, Fields, TimeUnit
 use tidewater_types::cast::cast_array;
 use tidewater_types::{DataType, TypeError};
 
-use super::int96::decode_int96;
+use crate::parquet::decode_int96;
 
 /// The steps for one column or a part of one; applied to what the decoder gives.
 #[derive(Debug, Clone)]
