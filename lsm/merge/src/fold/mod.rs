@@ -22,10 +22,11 @@ mod sequence_group;
 #[cfg(test)]
 mod tests;
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use arrow_array::{Array, ArrayRef, Int8Array, UInt32Array};
-use arrow_buffer::BooleanBuffer;
+use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_select::interleave::interleave;
 use arrow_select::take::take;
 use tidewater_format::TableSchema;
@@ -122,22 +123,22 @@ impl FoldEngine {
     /// Parts of different length, bad kinds, retractions that the engine or a function refuses, totals beyond the range
     /// of their column, nulls for NOT NULL columns, bytes that are no bitmap or sketch: each names column and key.
     pub fn fold(&self, rows: GroupedRows<'_>) -> Result<Folded> {
-        let keys = self.check(rows)?;
+        self.check(rows)?;
+        let count = rows.group_ends.len();
+        if !rows.always_call && rows.group_ends.count_set_bits() == count {
+            return Ok(Folded {
+                columns: rows.columns.to_vec(),
+                kinds: rows.kinds.cloned(),
+                sequence_rows: UInt32Array::from_iter_values((0..NO_ROW).take(count)),
+                wraps: 0,
+            });
+        }
+        let keys = keys_of(rows.group_ends);
         let contested: Vec<Range<usize>> = keys
             .iter()
             .filter(|key| key.len() > 1 || rows.always_call)
             .cloned()
             .collect();
-        if contested.is_empty() {
-            return Ok(Folded {
-                columns: rows.columns.to_vec(),
-                kinds: rows.kinds.cloned(),
-                sequence_rows: UInt32Array::from_iter_values(
-                    (0_u32..).zip(keys).map(|(row, _)| row),
-                ),
-                wraps: 0,
-            });
-        }
         let sets = OpSets::build(self, rows, &contested)?;
         let layout = Layout::new(&keys, rows.always_call);
         let mut columns = Vec::with_capacity(self.columns.len());
@@ -172,8 +173,8 @@ impl FoldEngine {
         })
     }
 
-    /// Checks the parts against each other and cuts the rows into keys.
-    fn check(&self, rows: GroupedRows<'_>) -> Result<Vec<Range<usize>>> {
+    /// Checks the parts against each other.
+    fn check(&self, rows: GroupedRows<'_>) -> Result<()> {
         let count = rows.group_ends.len();
         if rows.columns.len() != self.columns.len() {
             return Err(MergeError::LengthMismatch {
@@ -220,13 +221,7 @@ impl FoldEngine {
                     .map_or(0, |row| row + 1),
             });
         }
-        let mut start = 0;
-        let keys = rows.group_ends.set_indices().map(|last| {
-            let key = start..last + 1;
-            start = last + 1;
-            key
-        });
-        Ok(keys.collect())
+        Ok(())
     }
 
     /// What went wrong, with the names of column and key.
@@ -294,12 +289,25 @@ impl FoldEngine {
     }
 }
 
+/// The rows of each key.
+fn keys_of(group_ends: &BooleanBuffer) -> Vec<Range<usize>> {
+    let mut keys = Vec::with_capacity(group_ends.count_set_bits());
+    let mut start = 0;
+    for last in group_ends.set_indices() {
+        keys.push(start..last + 1);
+        start = last + 1;
+    }
+    keys
+}
+
 /// Where the results of the contested keys lie among those of all keys.
 struct Layout {
     /// The row of each key that has one version; anything for contested keys.
     rows: Vec<u32>,
     /// The contested keys, ascending.
     contested: Vec<usize>,
+    /// (0, row) of keys that have one version, (1, number) of contested ones; made when a column needs it.
+    places: OnceCell<Vec<(usize, usize)>>,
 }
 
 impl Layout {
@@ -315,6 +323,7 @@ impl Layout {
         Self {
             rows: keys.iter().map(row).collect(),
             contested,
+            places: OnceCell::new(),
         }
     }
 
@@ -322,30 +331,38 @@ impl Layout {
     fn assemble(&self, column: &ArrayRef, folding: Folding) -> Result<ArrayRef> {
         match folding {
             Folding::Picks(picks) => {
-                let rows = self.with_contested(&picks);
-                let rows = if picks.contains(&NO_ROW) {
-                    UInt32Array::from_iter(
-                        rows.into_iter().map(|row| (row != NO_ROW).then_some(row)),
-                    )
-                } else {
-                    UInt32Array::from(rows)
-                };
+                let mut rows = self.with_contested(&picks);
+                let nulls = picks.contains(&NO_ROW).then(|| {
+                    let valid = BooleanBuffer::collect_bool(rows.len(), |at| {
+                        rows.get(at).is_some_and(|row| *row != NO_ROW)
+                    });
+                    rows.iter_mut()
+                        .filter(|row| **row == NO_ROW)
+                        .for_each(|row| *row = 0);
+                    NullBuffer::new(valid)
+                });
+                let rows = UInt32Array::new(rows.into(), nulls);
                 Ok(take(column, &rows, None)?)
             }
             Folding::Values { values, .. } => {
                 if self.contested.len() == self.rows.len() {
                     return Ok(values);
                 }
-                let mut places: Vec<(usize, usize)> =
-                    self.rows.iter().map(|row| (0, *row as usize)).collect();
-                for (at, key) in self.contested.iter().enumerate() {
-                    if let Some(place) = places.get_mut(*key) {
-                        *place = (1, at);
-                    }
-                }
-                Ok(interleave(&[column.as_ref(), values.as_ref()], &places)?)
+                let places = self.places.get_or_init(|| self.places());
+                Ok(interleave(&[column.as_ref(), values.as_ref()], places)?)
             }
         }
+    }
+
+    fn places(&self) -> Vec<(usize, usize)> {
+        let mut places: Vec<(usize, usize)> =
+            self.rows.iter().map(|row| (0, *row as usize)).collect();
+        for (at, key) in self.contested.iter().enumerate() {
+            if let Some(place) = places.get_mut(*key) {
+                *place = (1, at);
+            }
+        }
+        places
     }
 
     /// A row per key: those of the contested keys are given.
