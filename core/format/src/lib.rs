@@ -41,16 +41,16 @@ pub use manifest::{
     merge_entries, merging as manifest_merge,
 };
 pub use options::{
-    BatchScanMode, BucketFunctionType, ChangelogProducer, ClusteringIncrementalMode,
-    ClusteringStrategy, ConsumerMode, ExpireExecutionMode, ExternalPathStrategy, FreshnessTimeUnit,
-    IcebergStorage, IcebergStorageLocation, IncrementalScanMode, LogChangelogMode, LogConsistency,
-    LookupCompactMode, LookupLocalFileType, MaterializedTableRefreshMode,
-    MaterializedTableRefreshStatus, MemorySize, MergeEngine, NameList, OptionDoc, OptionValue,
-    PATTERNS, PartitionExpireStrategy, PartitionMarkDoneActionMode, PartitionSinkStrategy,
-    PatternDoc, PerLevel, RangeStrategy, SequenceNumberInitMode, SortEngine, SortOrder,
-    SplitEnumeratorMode, StartupMode, StatsMode, StatsTarget, StreamScanMode, StreamingReadMode,
-    TableKind, TableOptions, TagCreationMode, TagCreationPeriod, TagPeriodFormatter,
-    WatermarkEmitStrategy, format_duration, parse_duration,
+    AggregateFunction, BatchScanMode, BucketFunctionType, ChangelogProducer,
+    ClusteringIncrementalMode, ClusteringStrategy, ConsumerMode, ExpireExecutionMode,
+    ExternalPathStrategy, FreshnessTimeUnit, IcebergStorage, IcebergStorageLocation,
+    IncrementalScanMode, LogChangelogMode, LogConsistency, LookupCompactMode, LookupLocalFileType,
+    MaterializedTableRefreshMode, MaterializedTableRefreshStatus, MemorySize, MergeEngine,
+    NameList, OptionDoc, OptionValue, PATTERNS, PartitionExpireStrategy,
+    PartitionMarkDoneActionMode, PartitionSinkStrategy, PatternDoc, PerLevel, RangeStrategy,
+    SequenceNumberInitMode, SortEngine, SortOrder, SplitEnumeratorMode, StartupMode, StatsMode,
+    StatsTarget, StreamScanMode, StreamingReadMode, TableKind, TableOptions, TagCreationMode,
+    TagCreationPeriod, TagPeriodFormatter, WatermarkEmitStrategy, format_duration, parse_duration,
 };
 pub use paths::{TablePaths, data_file_path, extra_file_path, temporary_name};
 pub use schema::{

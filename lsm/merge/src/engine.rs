@@ -4,10 +4,11 @@ use tidewater_format::TableOptions;
 
 use crate::error::{MergeError, Result};
 
-/// The merge engine of a table, option `merge-engine`.
+/// The merge engine of a table, option `merge-engine` (spec 02b §6).
 ///
-/// The set is closed by the values Paimon defines (spec 02b §6). Only `Deduplicate` is built: making a merge with
-/// another engine answers [`MergeError::Unsupported`].
+/// Deduplicate and first-row pick one version, so a merge hands out [`Winners`](crate::Versions::Winners). The other
+/// two fold versions: their merge hands out [`Groups`](crate::Versions::Groups) and a
+/// [`FoldEngine`](crate::FoldEngine) makes rows of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MergeEngine {
     /// The newest version is the row; a retraction as newest version means the key is gone.
@@ -21,22 +22,25 @@ pub enum MergeEngine {
     /// Each column has an aggregate function.
     Aggregation,
     /// The oldest version is the row.
-    FirstRow,
+    FirstRow {
+        /// Option `ignore-delete`: retractions are no versions, a single one is dropped as well. Without it a
+        /// retraction is an error.
+        ignore_delete: bool,
+    },
 }
 
 impl MergeEngine {
-    /// The engine a table asks for, built or not.
+    /// The engine a table asks for.
     ///
     /// # Errors
     /// [`MergeError::Unsupported`] for an engine this crate has no name for.
     pub fn from_table(options: &TableOptions) -> Result<Self> {
+        let ignore_delete = options.ignore_delete;
         Ok(match options.merge_engine {
-            tidewater_format::MergeEngine::Deduplicate => Self::Deduplicate {
-                ignore_delete: options.ignore_delete,
-            },
+            tidewater_format::MergeEngine::Deduplicate => Self::Deduplicate { ignore_delete },
             tidewater_format::MergeEngine::PartialUpdate => Self::PartialUpdate,
             tidewater_format::MergeEngine::Aggregation => Self::Aggregation,
-            tidewater_format::MergeEngine::FirstRow => Self::FirstRow,
+            tidewater_format::MergeEngine::FirstRow => Self::FirstRow { ignore_delete },
             other => {
                 return Err(MergeError::Unsupported {
                     what: format!("merge-engine={other:?}"),
@@ -51,28 +55,63 @@ impl MergeEngine {
             Self::Deduplicate { .. } => "deduplicate",
             Self::PartialUpdate => "partial-update",
             Self::Aggregation => "aggregation",
-            Self::FirstRow => "first-row",
+            Self::FirstRow { .. } => "first-row",
         }
     }
 
-    /// How this engine treats retractions, if it is built.
+    /// Whether rows are folded from all versions of a key, rather than one version being picked.
+    pub fn folds(self) -> bool {
+        matches!(self, Self::PartialUpdate | Self::Aggregation)
+    }
+
+    /// How this engine picks a version.
     ///
     /// # Errors
-    /// [`MergeError::Unsupported`] for every engine but deduplicate.
-    pub(crate) fn built(self) -> Result<Dedup> {
+    /// [`MergeError::Unsupported`] for engines that fold.
+    pub(crate) fn pick_rule(self) -> Result<PickRule> {
         match self {
-            Self::Deduplicate { ignore_delete } => Ok(Dedup { ignore_delete }),
+            Self::Deduplicate { ignore_delete } => Ok(PickRule {
+                oldest: false,
+                ignore_delete,
+            }),
+            Self::FirstRow { ignore_delete } => Ok(PickRule {
+                oldest: true,
+                ignore_delete,
+            }),
             other => Err(MergeError::Unsupported {
-                what: format!("merge-engine={}", other.name()),
+                what: format!(
+                    "merge-engine={} where one version per key is picked",
+                    other.name()
+                ),
             }),
         }
     }
 }
 
-/// The deduplicate engine, the one that runs.
+/// Which version of a key is its row.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Dedup {
+pub(crate) struct PickRule {
+    /// First-row: the oldest version wins, and there are no retractions.
+    pub(crate) oldest: bool,
     pub(crate) ignore_delete: bool,
+}
+
+impl PickRule {
+    /// The rule where nothing is picked.
+    pub(crate) const NONE: Self = Self {
+        oldest: false,
+        ignore_delete: false,
+    };
+
+    /// Whether a retraction is an error.
+    pub(crate) fn refuses_retractions(self) -> bool {
+        self.oldest && !self.ignore_delete
+    }
+
+    /// Whether retractions never reach the result, whatever the caller wants.
+    pub(crate) fn drops_retractions(self) -> bool {
+        self.oldest && self.ignore_delete
+    }
 }
 
 #[cfg(test)]
@@ -94,13 +133,21 @@ mod tests {
             engine(&[("deduplicate.ignore-delete", "true")]),
             deduplicate(true)
         );
+        let first_row = |ignore_delete| MergeEngine::FirstRow { ignore_delete };
+        assert_eq!(
+            engine(&[
+                ("merge-engine", "first-row"),
+                ("first-row.ignore-delete", "true")
+            ]),
+            first_row(true)
+        );
         for other in [
             MergeEngine::PartialUpdate,
             MergeEngine::Aggregation,
-            MergeEngine::FirstRow,
+            first_row(false),
         ] {
             assert_eq!(engine(&[("merge-engine", other.name())]), other);
-            assert!(other.built().is_err());
+            assert_eq!(other.pick_rule().is_err(), other.folds());
         }
     }
 }

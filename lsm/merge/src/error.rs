@@ -62,6 +62,61 @@ pub enum MergeError {
     /// A compaction result names a file that the tree does not hold.
     #[error("file {file} is not on level {level}")]
     NoSuchFile { file: String, level: i64 },
+    /// A retraction where the merge engine takes none.
+    #[error("merge engine {engine} takes no -U and -D: set {remedy}, or write none (key {key})")]
+    RetractRefused {
+        engine: &'static str,
+        remedy: &'static str,
+        key: String,
+    },
+    /// A retraction for a function that takes nothing back.
+    #[error(
+        "function {function} of column {column:?} takes nothing back: set fields.{column}.ignore-retract, \
+         or write no -U and -D (key {key})"
+    )]
+    RetractUnsupported {
+        column: String,
+        function: &'static str,
+        key: String,
+    },
+    /// A total that its column cannot hold.
+    #[error(
+        "{function} of column {column:?} leaves the range of its type at key {key}; \
+         fields.{column}.{function}.fail-on-overflow=false lets it wrap"
+    )]
+    Overflow {
+        column: String,
+        function: &'static str,
+        key: String,
+    },
+    /// A product from which a factor of zero is taken back.
+    #[error("the product of column {column:?} is divided by zero at key {key}")]
+    DivisionByZero { column: String, key: String },
+    /// A DECIMAL product whose quotient has endless digits.
+    #[error("the product of column {column:?} divided at key {key} is no finite decimal number")]
+    EndlessQuotient { column: String, key: String },
+    /// A null for a column that allows none.
+    #[error("column {column:?} is NOT NULL and gets a null at key {key}")]
+    NullInNotNull { column: String, key: String },
+    /// Bytes that are not what the column's function folds.
+    #[error("column {column:?} holds no {what} at key {key}: {problem}")]
+    BadValue {
+        column: String,
+        what: &'static str,
+        key: String,
+        problem: String,
+    },
+    /// A function for a column of another type.
+    #[error("function {function} takes {expected}, column {column:?} is {found}")]
+    WrongType {
+        column: String,
+        function: &'static str,
+        expected: &'static str,
+        found: String,
+    },
+    /// Options of a merge engine that contradict the schema.
+    #[error("option '{key}' is wrong: {problem}")]
+    BadOption { key: String, problem: String },
     /// A feature this build does not have.
     #[error("unsupported: {what}")]
     Unsupported { what: String },
@@ -86,6 +141,15 @@ impl MergeError {
             | Self::RunFinished { .. }
             | Self::TooLarge { .. }
             | Self::TooFewLevels { .. }
+            | Self::RetractRefused { .. }
+            | Self::RetractUnsupported { .. }
+            | Self::Overflow { .. }
+            | Self::DivisionByZero { .. }
+            | Self::EndlessQuotient { .. }
+            | Self::NullInNotNull { .. }
+            | Self::BadValue { .. }
+            | Self::WrongType { .. }
+            | Self::BadOption { .. }
             | Self::Arrow(_) => ErrorKind::Invalid,
             Self::OutOfOrder { .. }
             | Self::NullSystemColumn { .. }

@@ -7,12 +7,14 @@
 //!  plan    DataFileMeta -> Levels -> UniversalCompaction -> unit        levels.rs, universal/
 //!          unit -> CompactionTaskPlan: rewrite these, move those        task_plan.rs, interval.rs
 //!  merge   runs of (keys, sequence, kind) -> SortMerge -> picks | masks sort_merge/, engine.rs, gather.rs
+//!          groups of versions -> FoldEngine -> rows                     fold/, aggregate/, roaring/
 //!  append  sizes -> files to concatenate                                append/
 //! ```
 //!
-//! Only the deduplicate engine is built; the others answer [`MergeError::Unsupported`]. `model` (feature `test-util`)
-//! is the slow reference that the fast paths are held against.
+//! Deduplicate and first-row pick a version per key and never see values. Partial update and aggregation fold all versions,
+//! column by column. `model` (feature `test-util`) is the slow reference that the fast paths are held against.
 
+mod aggregate;
 mod append;
 #[cfg(test)]
 mod compaction_tests;
@@ -20,12 +22,14 @@ mod compaction_tests;
 mod directives;
 mod engine;
 mod error;
+mod fold;
 mod gather;
 mod interval;
 mod key_comparator;
 mod levels;
 #[cfg(any(test, feature = "test-util"))]
 pub mod model;
+mod roaring;
 mod sort_fold;
 mod sort_merge;
 mod sorted_run;
@@ -40,11 +44,12 @@ pub use append::{
 };
 pub use engine::MergeEngine;
 pub use error::{MergeError, Result};
+pub use fold::{FoldEngine, Folded, GroupedRows};
 pub use gather::GatherPlan;
 pub use interval::{Section, interval_partition};
 pub use key_comparator::KeyComparator;
 pub use levels::{LevelSortedRun, Levels};
-pub use sort_fold::{FoldInput, FoldedRows, sort_fold};
+pub use sort_fold::{FoldInput, FoldedRows, SortedGroups, sort_fold, sort_groups};
 pub use sort_merge::{
     BatchMask, BatchSlot, MergeBatch, MergeMode, MergeOptions, MergedChunk, PickRange, SortMerge,
     Step, Survivors, Versions,

@@ -67,6 +67,21 @@ pub const PATTERNS: &[PatternDoc] = &[
         "Whether collect keeps each element once.",
     ),
     pattern(
+        "fields.<column>.listagg.distinct",
+        "boolean",
+        "Whether listagg keeps each token once; Java 1.3 ignores the option distinct for listagg, so this has a name of its own.",
+    ),
+    pattern(
+        "fields.<column>.sum.fail-on-overflow",
+        "boolean",
+        "Whether a sum beyond the column's type is an error (the default) or wraps as in Java 1.3.",
+    ),
+    pattern(
+        "fields.<column>.product.fail-on-overflow",
+        "boolean",
+        "Whether a product beyond the column's type is an error (the default) or wraps as in Java 1.3.",
+    ),
+    pattern(
         "fields.<column>.list-agg-delimiter",
         "string",
         "What listagg puts between two texts.",
@@ -157,10 +172,13 @@ pub(crate) const COLUMN_NAME_OPTIONS: [&str; 9] = [
 ];
 
 /// Suffixes of `fields.<column>` options that this list knows.
-const FIELD_SUFFIXES: [&str; 10] = [
+const FIELD_SUFFIXES: [&str; 13] = [
     ".stats-mode",
     ".aggregate-function",
     ".ignore-retract",
+    ".listagg.distinct",
+    ".sum.fail-on-overflow",
+    ".product.fail-on-overflow",
     ".distinct",
     ".list-agg-delimiter",
     ".nested-key",
@@ -212,7 +230,14 @@ pub(super) fn check_pattern(key: &str, text: &str) -> Result<()> {
     }
     match split_fields_key(key) {
         Some((_, "stats-mode")) => check::<StatsMode>(key, text),
-        Some((_, "ignore-retract" | "distinct")) => check::<bool>(key, text),
+        Some((
+            _,
+            "ignore-retract"
+            | "distinct"
+            | "listagg.distinct"
+            | "sum.fail-on-overflow"
+            | "product.fail-on-overflow",
+        )) => check::<bool>(key, text),
         Some((_, "count-limit")) => check::<i32>(key, text),
         _ => Ok(()),
     }
@@ -287,6 +312,13 @@ impl TableOptions {
                 Ok(if beyond { StatsMode::None } else { file_mode })
             })
             .collect()
+    }
+
+    /// A yes-or-no option of one column, `fields.<column>.<suffix>`; `default` if it is not set.
+    pub fn column_flag(&self, column: &str, suffix: &str, default: bool) -> bool {
+        self.column_option(column, suffix)
+            .and_then(bool::parse)
+            .unwrap_or(default)
     }
 
     /// The aggregate function of a column: its own, or the table's default.

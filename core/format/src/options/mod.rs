@@ -10,6 +10,7 @@
 //! on other options or on the kind of table are the methods in `derived`.
 //! Source: spec 02d and 03 §21, Paimon `CoreOptions.java`.
 
+mod aggregate;
 mod columns;
 mod derived;
 mod duration;
@@ -28,6 +29,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use std::time::Duration;
 
+pub use aggregate::AggregateFunction;
 pub use columns::{PATTERNS, PatternDoc, StatsTarget};
 pub use duration::{format_duration, parse_duration};
 pub use enums::*;

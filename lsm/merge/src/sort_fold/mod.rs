@@ -19,9 +19,10 @@
 mod tests;
 
 use arrow_array::{Array, Int8Array};
+use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
 use tidewater_types::{Keys, sort_indices, sort_indices_with_sequence};
 
-use crate::engine::{Dedup, MergeEngine};
+use crate::engine::{MergeEngine, PickRule};
 use crate::error::{MergeError, Result};
 use crate::sort_merge::{check_kinds, is_retraction};
 
@@ -50,34 +51,78 @@ pub struct FoldedRows {
 /// Costs a sort of one word per row and one pass that compares neighbours; rows that arrive sorted cost the passes only.
 ///
 /// # Errors
-/// Parts of different length, more than 2^32 - 2 rows, nulls or bad values in `kinds`, an engine that is not built.
+/// Parts of different length, more than 2^32 - 2 rows, nulls or bad values in `kinds`, an engine that folds
+/// (see [`sort_groups`]), retractions for first-row without `ignore-delete`.
 pub fn sort_fold(
     input: FoldInput<'_>,
     engine: MergeEngine,
     keep_order: bool,
 ) -> Result<FoldedRows> {
-    let rule = engine.built()?;
+    let rule = engine.pick_rule()?;
     let retractions = check(input)?;
-    let order = match input.seq_fields {
-        Some(seq_fields) => sort_indices_with_sequence(input.keys, seq_fields),
-        None => sort_indices(input.keys),
-    };
+    if rule.refuses_retractions() && retractions.is_some() {
+        return Err(MergeError::RetractRefused {
+            engine: engine.name(),
+            remedy: "ignore-delete",
+            key: "of a buffered row".to_owned(),
+        });
+    }
+    let order = order(input);
     let repeats = repeats(input.keys, &order);
-    if repeats.is_empty() {
+    if repeats.is_empty() && !(rule.drops_retractions() && retractions.is_some()) {
         return Ok(FoldedRows {
             order: keep_order.then(|| order.clone()),
             winners: order,
         });
     }
-    let winners = fold(&order, &repeats, rule, |row| {
+    let retracts = |row: u32| {
         retractions
             .and_then(|kinds| kinds.get(row as usize))
             .is_some_and(|kind| is_retraction(*kind))
-    });
+    };
+    let mut winners = fold(&order, &repeats, rule, retracts);
+    if rule.drops_retractions() {
+        winners.retain(|row| !retracts(*row));
+    }
     Ok(FoldedRows {
         order: keep_order.then_some(order),
         winners,
     })
+}
+
+/// Every buffered row by key, for engines that fold.
+#[derive(Debug, PartialEq, Eq)]
+pub struct SortedGroups {
+    /// Every row, sorted by key, then sequence fields, then arrival: also what `changelog-producer=input` writes.
+    pub order: Vec<u32>,
+    /// A bit per place in `order`, set at the last version of each key.
+    pub group_ends: BooleanBuffer,
+}
+
+/// Sorts buffered rows and tells where each key's versions end.
+///
+/// # Errors
+/// Parts of different length, more than 2^32 - 2 rows, nulls or bad values in `kinds`.
+pub fn sort_groups(input: FoldInput<'_>) -> Result<SortedGroups> {
+    check(input)?;
+    let order = order(input);
+    let mut group_ends = BooleanBufferBuilder::new(order.len());
+    group_ends.append_n(order.len(), true);
+    for repeat in repeats(input.keys, &order) {
+        // A repeat has a row before it, which then ends no group.
+        group_ends.set_bit((repeat as usize).saturating_sub(1), false);
+    }
+    Ok(SortedGroups {
+        order,
+        group_ends: group_ends.finish(),
+    })
+}
+
+fn order(input: FoldInput<'_>) -> Vec<u32> {
+    match input.seq_fields {
+        Some(seq_fields) => sort_indices_with_sequence(input.keys, seq_fields),
+        None => sort_indices(input.keys),
+    }
 }
 
 /// The kinds, if any of them is a retraction.
@@ -148,17 +193,23 @@ fn groups(repeats: &[u32]) -> impl Iterator<Item = std::ops::Range<usize>> + '_ 
 }
 
 /// One row per key out of the sorted rows.
-fn fold(order: &[u32], repeats: &[u32], rule: Dedup, retracts: impl Fn(u32) -> bool) -> Vec<u32> {
+fn fold(
+    order: &[u32],
+    repeats: &[u32],
+    rule: PickRule,
+    retracts: impl Fn(u32) -> bool,
+) -> Vec<u32> {
     let mut winners = Vec::with_capacity(order.len() - repeats.len());
     let mut next = 0;
     for group in groups(repeats) {
         winners.extend_from_slice(order.get(next..group.start).unwrap_or_default());
         next = group.end;
         let versions = order.get(group).unwrap_or_default();
-        let winner = if rule.ignore_delete {
-            versions.iter().rev().find(|row| !retracts(**row))
+        let counts = |row: &&u32| !(rule.ignore_delete && retracts(**row));
+        let winner = if rule.oldest {
+            versions.iter().find(counts)
         } else {
-            versions.last()
+            versions.iter().rfind(counts)
         };
         winners.extend(winner);
     }

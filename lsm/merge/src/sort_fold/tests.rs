@@ -52,6 +52,37 @@ fn check_fold(types: &[DataType], rows: &[ModelRow], rules: ModelRules, with_fie
             winners: folded.winners
         }
     );
+    // All versions, for engines that fold, and the oldest of each key, for first-row.
+    let buffered = ModelRules {
+        descending: rules.descending,
+        ignore_delete: false,
+    };
+    let mut modelled = rows.to_vec();
+    for (at, row) in (0_i64..).zip(&mut modelled) {
+        row.sequence = at;
+        if !with_fields {
+            row.seq_fields.clear();
+        }
+    }
+    let versions = buffered.merge_versions(std::slice::from_ref(&modelled));
+    let groups = sort_groups(input).unwrap();
+    assert_eq!(picked(&groups.order), values(&versions.concat()));
+    let ends = versions
+        .iter()
+        .flat_map(|group| (1..=group.len()).map(|at| at == group.len()));
+    assert_eq!(groups.group_ends, BooleanBuffer::from_iter(ends));
+    let engine = MergeEngine::FirstRow {
+        ignore_delete: true,
+    };
+    let first: Vec<i64> = versions
+        .iter()
+        .filter_map(|group| group.iter().find(|row| !row.kind.is_retract()))
+        .map(|row| row.value)
+        .collect();
+    assert_eq!(
+        picked(&sort_fold(input, engine, false).unwrap().winners),
+        first
+    );
 }
 
 proptest! {

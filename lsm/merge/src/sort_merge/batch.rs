@@ -39,6 +39,8 @@ pub(crate) struct Shape {
 #[derive(Debug)]
 pub(crate) struct Slot<K> {
     pub(crate) run: u32,
+    /// The level its rows come from; 0 unless the caller said otherwise.
+    pub(crate) level: i32,
     /// How many batches its run pushed before it.
     pub(crate) ordinal: usize,
     pub(crate) rows: u32,
@@ -104,6 +106,7 @@ impl<K: RunKeys> Slot<K> {
         }
         Ok(Self {
             run: u32::try_from(run).map_err(|_| too_large("run number", run))?,
+            level: 0,
             ordinal,
             rows: u32::try_from(rows).map_err(|_| too_large("merge batch", rows))?,
             keys,

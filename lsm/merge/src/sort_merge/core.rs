@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 use tidewater_types::Keys;
 
-use crate::engine::Dedup;
+use crate::engine::PickRule;
 use crate::error::{MergeError, Result};
 use crate::sort_merge::Step;
 use crate::sort_merge::batch::{Shape, Slot, check_order};
@@ -78,7 +78,43 @@ pub(super) struct Group<W> {
 pub(super) enum Sink {
     Winners(ChunkBuilder),
     AllVersions(ChunkBuilder),
+    /// All versions with the ends of the groups, nothing picked.
+    Groups(ChunkBuilder),
     Mask,
+}
+
+impl Sink {
+    /// The chunk under construction; `None` for masks.
+    #[inline]
+    pub(super) fn chunk(&mut self) -> Option<&mut ChunkBuilder> {
+        match self {
+            Self::Winners(chunk) | Self::AllVersions(chunk) | Self::Groups(chunk) => Some(chunk),
+            Self::Mask => None,
+        }
+    }
+
+    /// Rows until the chunk is full; masks never are.
+    #[inline]
+    pub(super) fn room(&self) -> usize {
+        match self {
+            Self::Winners(chunk) | Self::AllVersions(chunk) | Self::Groups(chunk) => chunk.room(),
+            Self::Mask => usize::MAX,
+        }
+    }
+
+    /// Whether every version is handed out.
+    #[inline]
+    pub(super) fn keeps_versions(&self) -> bool {
+        matches!(self, Self::AllVersions(_) | Self::Groups(_))
+    }
+}
+
+/// Where a batch comes from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Origin {
+    pub(crate) run: usize,
+    /// See [`SortMerge::push_from_level`](crate::SortMerge::push_from_level).
+    pub(crate) level: i32,
 }
 
 /// A merge over one kind of keys.
@@ -92,7 +128,7 @@ pub(crate) struct Core<K: RunKeys> {
     /// The run whose head is gone and whose next batch is not here.
     pub(super) blocked: Option<u32>,
     pub(super) group: Option<Group<K::Word>>,
-    /// All versions of the group; only kept for [`Sink::AllVersions`].
+    /// All versions of the group; only where the sink hands them out.
     pub(super) versions: Vec<Version<K::Word>>,
     /// The run that gave the last row: if it leads again, its stretch is looked for.
     pub(super) streak: u32,
@@ -100,10 +136,12 @@ pub(crate) struct Core<K: RunKeys> {
     pub(super) retired: Vec<u32>,
     pub(super) ready: VecDeque<BatchMask>,
     pub(super) sink: Sink,
-    pub(super) rule: Dedup,
+    pub(super) rule: PickRule,
     pub(super) drop_retractions: bool,
     /// Whether any batch so far has a retraction.
     pub(super) any_retractions: bool,
+    /// Whether any batch so far came from a level above 0.
+    pub(super) any_upper: bool,
     /// Bytes that all keys of all current batches begin with: words begin behind them.
     pub(super) skip: usize,
     pub(super) shape: Option<Shape>,
@@ -114,7 +152,7 @@ impl<K: RunKeys> Core<K> {
         expected_rows: &[u64],
         finished: &[bool],
         sink: Sink,
-        rule: Dedup,
+        rule: PickRule,
         drop_retractions: bool,
     ) -> Self {
         let run = |(expected_rows, finished): (&u64, &bool)| Run {
@@ -143,6 +181,7 @@ impl<K: RunKeys> Core<K> {
             rule,
             drop_retractions,
             any_retractions: false,
+            any_upper: false,
             skip: 0,
             shape: None,
         }
@@ -151,13 +190,17 @@ impl<K: RunKeys> Core<K> {
     /// Takes over a batch whose keys were already told apart.
     pub(crate) fn push(
         &mut self,
-        run_number: usize,
+        origin: Origin,
         keys: K,
         rows: usize,
         sequence: Option<arrow_array::Int64Array>,
         seq_fields: Option<Keys>,
         kinds: Option<arrow_array::Int8Array>,
     ) -> Result<u32> {
+        let Origin {
+            run: run_number,
+            level,
+        } = origin;
         let runs = self.runs.len();
         let run = self.runs.get_mut(run_number).ok_or(MergeError::NoSuchRun {
             run: run_number,
@@ -184,6 +227,14 @@ impl<K: RunKeys> Core<K> {
             row,
         };
         slot.repeats = check_order(&slot.keys).map_err(out_of_order)?;
+        slot.level = level;
+        if self.rule.refuses_retractions() && slot.has_retractions() {
+            return Err(MergeError::RetractRefused {
+                engine: "first-row",
+                remedy: "ignore-delete",
+                key: format!("of run {run_number}"),
+            });
+        }
         if rows > 0 {
             let first = (slot.keys.word(0, 0), slot.keys.bytes(0));
             if let Some((word, bytes)) = &run.last_key
@@ -197,6 +248,7 @@ impl<K: RunKeys> Core<K> {
             ));
         }
         self.any_retractions |= slot.has_retractions();
+        self.any_upper |= level > 0;
         let number = match self.free.pop() {
             Some(number) => number,
             None => {
@@ -259,12 +311,8 @@ impl<K: RunKeys> Core<K> {
                 continue;
             }
             if over {
-                let left = match &self.sink {
-                    Sink::Winners(chunk) | Sink::AllVersions(chunk) => {
-                        chunk.rows() > 0 || !self.retired.is_empty()
-                    }
-                    Sink::Mask => false,
-                };
+                let rows = self.sink.chunk().map(|chunk| chunk.rows());
+                let left = rows.is_some_and(|rows| rows > 0 || !self.retired.is_empty());
                 return if left {
                     Step::Output(self.take_chunk())
                 } else {
@@ -345,9 +393,9 @@ impl<K: RunKeys> Core<K> {
             }
             self.free.push(*number);
         }
-        match &mut self.sink {
-            Sink::Winners(chunk) | Sink::AllVersions(chunk) => chunk.finish(released),
-            Sink::Mask => MergedChunk::default(),
+        match self.sink.chunk() {
+            Some(chunk) => chunk.finish(released),
+            None => MergedChunk::default(),
         }
     }
 }

@@ -31,9 +31,9 @@ pub(crate) use batch::{check_kinds, is_retraction};
 pub use output::{BatchMask, BatchSlot, MergeMode, MergedChunk, PickRange, Survivors, Versions};
 use tidewater_types::Keys;
 
-use crate::engine::MergeEngine;
+use crate::engine::{MergeEngine, PickRule};
 use crate::error::{MergeError, Result};
-use crate::sort_merge::core::{Core, NO_RUN, Sink};
+use crate::sort_merge::core::{Core, NO_RUN, Origin, Sink};
 use crate::sort_merge::output::ChunkBuilder;
 
 /// What a merge does.
@@ -44,8 +44,21 @@ pub struct MergeOptions {
     /// Picks or masks.
     pub mode: MergeMode,
     /// Whether results of kind `-U` and `-D` are left out: true for reads and for compactions that
-    /// [`drop_delete`](crate::drop_delete), false where a retraction must live on.
+    /// [`drop_delete`](crate::drop_delete), false where a retraction must live on. Means nothing for
+    /// [`Versions::Groups`].
     pub drop_retractions: bool,
+}
+
+impl MergeOptions {
+    fn rule(&self) -> Result<PickRule> {
+        match self.mode {
+            MergeMode::Picks {
+                versions: Versions::Groups,
+                ..
+            } => Ok(PickRule::NONE),
+            _ => self.engine.pick_rule(),
+        }
+    }
 }
 
 /// What a merge wants or has.
@@ -92,9 +105,9 @@ impl SortMerge {
     /// large runs are placed where they cost the fewest comparisons.
     ///
     /// # Errors
-    /// [`MergeError::Unsupported`] for an engine that is not built.
+    /// [`MergeError::Unsupported`] for an engine that folds, unless [`Versions::Groups`] are asked for.
     pub fn new(expected_rows: &[u64], options: MergeOptions) -> Result<Self> {
-        options.engine.built()?;
+        options.rule()?;
         if expected_rows.len() >= NO_RUN as usize {
             return Err(MergeError::TooLarge {
                 what: "runs of a merge",
@@ -133,7 +146,25 @@ impl SortMerge {
     /// Parts of different length, nulls or bad kinds in system columns, keys out of order, another kind of keys than
     /// before, a finished or unknown run.
     pub fn push(&mut self, run: usize, batch: MergeBatch) -> Result<BatchSlot> {
+        self.push_from_level(run, 0, batch)
+    }
+
+    /// As [`SortMerge::push`], for tables with lookup compaction: says which level the rows come from.
+    ///
+    /// Of the versions of a key from levels above 0, [`Versions::Groups`] then hands out the one of the smallest level
+    /// only; it is complete, and folding deeper ones again would count them twice (spec 02b §4.4, §5.1). Rows found
+    /// by a lookup are pushed as a run of the level they were found on.
+    ///
+    /// # Errors
+    /// As [`SortMerge::push`].
+    pub fn push_from_level(
+        &mut self,
+        run: usize,
+        level: i32,
+        batch: MergeBatch,
+    ) -> Result<BatchSlot> {
         self.start(&batch.keys)?;
+        let origin = Origin { run, level };
         let MergeBatch {
             keys,
             sequence,
@@ -143,13 +174,13 @@ impl SortMerge {
         } = batch;
         match (&mut self.state, keys) {
             (State::U64(core), Keys::U64(keys)) => {
-                core.push(run, keys, rows, sequence, seq_fields, kinds)
+                core.push(origin, keys, rows, sequence, seq_fields, kinds)
             }
             (State::U128(core), Keys::U128(keys)) => {
-                core.push(run, keys, rows, sequence, seq_fields, kinds)
+                core.push(origin, keys, rows, sequence, seq_fields, kinds)
             }
             (State::Bytes(core), Keys::Rows(keys)) => {
-                core.push(run, keys, rows, sequence, seq_fields, kinds)
+                core.push(origin, keys, rows, sequence, seq_fields, kinds)
             }
             _ => Err(MergeError::MixedBatches {
                 what: "their kind of keys",
@@ -201,7 +232,7 @@ impl SortMerge {
         else {
             return Ok(());
         };
-        let rule = self.options.engine.built()?;
+        let rule = self.options.rule()?;
         let sink = match self.options.mode {
             MergeMode::Picks {
                 chunk_rows,
@@ -211,11 +242,12 @@ impl SortMerge {
                 match versions {
                     Versions::Winners => Sink::Winners(chunk),
                     Versions::All => Sink::AllVersions(chunk),
+                    Versions::Groups => Sink::Groups(chunk),
                 }
             }
             MergeMode::Mask => Sink::Mask,
         };
-        let drop = self.options.drop_retractions;
+        let drop = self.options.drop_retractions || rule.drops_retractions();
         self.state = match keys {
             Keys::U64(_) => State::U64(Core::new(expected_rows, finished, sink, rule, drop)),
             Keys::U128(_) => State::U128(Core::new(expected_rows, finished, sink, rule, drop)),

@@ -32,6 +32,9 @@ pub struct MergedChunk {
     pub rows: usize,
     /// Only with [`Versions::All`]: a bit per picked row, set if the row is in the merged result.
     pub winners: Option<BooleanBuffer>,
+    /// Only with [`Versions::Groups`]: a bit per picked row, set at the last version of each key. Chunks hold whole
+    /// groups.
+    pub group_ends: Option<BooleanBuffer>,
     /// Batches that no later chunk refers to. Let go of them once this chunk is gathered; the next
     /// [`push`](crate::SortMerge::push) may answer with one of these numbers again.
     pub released: Vec<BatchSlot>,
@@ -80,6 +83,9 @@ pub enum Versions {
     /// Every version, oldest first within a key (spec 02b §4.2), with [`MergedChunk::winners`] telling the result:
     /// what `changelog-producer=input` writes when a buffer was spilled (spec 02b §9.2).
     All,
+    /// Every version, oldest first within a key, with [`MergedChunk::group_ends`]: what a
+    /// [`FoldEngine`](crate::FoldEngine) works on. Nothing is dropped, retractions included: the fold decides.
+    Groups,
 }
 
 /// How the result is wanted.
@@ -104,6 +110,7 @@ pub(crate) struct ChunkBuilder {
     rows: usize,
     chunk_rows: usize,
     winners: Option<BooleanBufferBuilder>,
+    group_ends: Option<BooleanBufferBuilder>,
 }
 
 impl ChunkBuilder {
@@ -113,6 +120,7 @@ impl ChunkBuilder {
             rows: 0,
             chunk_rows: chunk_rows.max(1),
             winners: (versions == Versions::All).then(|| BooleanBufferBuilder::new(0)),
+            group_ends: (versions == Versions::Groups).then(|| BooleanBufferBuilder::new(0)),
         }
     }
 
@@ -124,7 +132,7 @@ impl ChunkBuilder {
     /// Whether rows that are not results are picked too.
     #[inline]
     pub(crate) fn keeps_losers(&self) -> bool {
-        self.winners.is_some()
+        self.winners.is_some() || self.group_ends.is_some()
     }
 
     /// Rows until the chunk is full.
@@ -133,12 +141,15 @@ impl ChunkBuilder {
         self.chunk_rows.saturating_sub(self.rows)
     }
 
-    /// Appends `len` rows; all of them are results if `wins`.
+    /// Appends `len` rows; all of them are results if `wins`. Where groups are told, `wins` says that each row ends one.
     #[inline]
     pub(crate) fn pick(&mut self, slot: u32, start: u32, len: u32, wins: bool) {
         self.rows += len as usize;
         if let Some(winners) = &mut self.winners {
             winners.append_n(len as usize, wins);
+        }
+        if let Some(group_ends) = &mut self.group_ends {
+            group_ends.append_n(len as usize, wins);
         }
         if let Some(last) = self.picks.last_mut()
             && last.slot == slot
@@ -158,6 +169,7 @@ impl ChunkBuilder {
             picks,
             rows: std::mem::take(&mut self.rows),
             winners: self.winners.as_mut().map(BooleanBufferBuilder::finish),
+            group_ends: self.group_ends.as_mut().map(BooleanBufferBuilder::finish),
             released,
         }
     }

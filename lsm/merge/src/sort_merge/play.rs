@@ -60,10 +60,7 @@ impl<K: RunKeys> Core<K> {
 
     #[inline]
     fn full(&self) -> bool {
-        match &self.sink {
-            Sink::Winners(chunk) | Sink::AllVersions(chunk) => chunk.room() == 0,
-            Sink::Mask => false,
-        }
+        self.sink.room() == 0
     }
 
     #[inline]
@@ -98,7 +95,7 @@ impl<K: RunKeys> Core<K> {
             best,
             contested: false,
         });
-        if let Sink::AllVersions(_) = self.sink {
+        if self.sink.keeps_versions() {
             self.versions.push(best);
         }
     }
@@ -106,6 +103,11 @@ impl<K: RunKeys> Core<K> {
     #[inline]
     fn join_group(&mut self, group: Group<K::Word>, top: Entry<K::Word>) {
         let next = self.head(&top);
+        if let Sink::Groups(_) = self.sink {
+            self.streak = top.run;
+            self.versions.push(next);
+            return;
+        }
         let (best, loser) = if self.beats(&next, &group.best) {
             (next, group.best)
         } else {
@@ -117,7 +119,7 @@ impl<K: RunKeys> Core<K> {
         });
         self.streak = top.run;
         match self.sink {
-            Sink::Winners(_) => {}
+            Sink::Winners(_) | Sink::Groups(_) => {}
             Sink::AllVersions(_) => self.versions.push(next),
             Sink::Mask => self.lose(loser),
         }
@@ -134,7 +136,8 @@ impl<K: RunKeys> Core<K> {
                 return true;
             }
         }
-        self.compare_age(next, best) == Ordering::Greater
+        let newer = self.compare_age(next, best) == Ordering::Greater;
+        newer != self.rule.oldest
     }
 
     #[inline]
@@ -185,10 +188,14 @@ impl<K: RunKeys> Core<K> {
     #[inline]
     fn close_group(&mut self, group: Group<K::Word>) {
         self.group = None;
+        if let Sink::Groups(_) = self.sink {
+            self.close_versions();
+            return;
+        }
         // With ignore-delete a key of several versions that are all retractions has no result.
         let may_have_no_result = group.contested && self.rule.ignore_delete;
         match self.sink {
-            Sink::Winners(_) | Sink::AllVersions(_) => {
+            Sink::Winners(_) | Sink::AllVersions(_) | Sink::Groups(_) => {
                 let wins =
                     !((self.drop_retractions || may_have_no_result) && self.retracts(&group.best));
                 match &mut self.sink {
@@ -222,6 +229,28 @@ impl<K: RunKeys> Core<K> {
         self.versions = versions;
     }
 
+    /// Hands out the versions of a key, oldest first. Of those from levels above 0 only the one of the smallest level
+    /// counts: on tables with lookup compaction it holds what deeper levels hold (spec 02b §4.4).
+    fn close_versions(&mut self) {
+        let mut versions = std::mem::take(&mut self.versions);
+        if versions.len() > 1 {
+            if self.any_upper {
+                let level = |version: &Version<K::Word>| self.slot(version.slot).level;
+                let upper = versions.iter().map(level).filter(|level| *level > 0).min();
+                versions.retain(|version| level(version) <= 0 || Some(level(version)) == upper);
+            }
+            versions.sort_by(|left, right| self.compare_age(left, right));
+        }
+        if let Sink::Groups(chunk) = &mut self.sink {
+            let last = versions.len().saturating_sub(1);
+            for (at, version) in versions.iter().enumerate() {
+                chunk.pick(version.slot, version.row, 1, at == last);
+            }
+        }
+        versions.clear();
+        self.versions = versions;
+    }
+
     /// Takes the rows of the leading run that lie below every other head. Answers whether there were any.
     #[inline]
     fn take_stretch(&mut self, top: &Entry<K::Word>) -> bool {
@@ -231,10 +260,7 @@ impl<K: RunKeys> Core<K> {
             return false;
         }
         // All but the batch's last row, see the module.
-        let mut limit = (slot.rows - 1 - head.row) as usize;
-        if let Sink::Winners(chunk) | Sink::AllVersions(chunk) = &self.sink {
-            limit = limit.min(chunk.room());
-        }
+        let limit = ((slot.rows - 1 - head.row) as usize).min(self.sink.room());
         if limit == 0 {
             return false;
         }
@@ -264,13 +290,14 @@ impl<K: RunKeys> Core<K> {
     fn emit_stretch(&mut self, head: Version<K::Word>, len: u32) {
         let drop = self.drop_retractions;
         let slots = &self.slots;
-        let (Sink::Winners(chunk) | Sink::AllVersions(chunk)) = &mut self.sink else {
+        let groups = matches!(self.sink, Sink::Groups(_));
+        let Some(chunk) = self.sink.chunk() else {
             return;
         };
         let Some(Some(slot)) = slots.get(head.slot as usize) else {
             return;
         };
-        if !(drop && slot.has_retractions()) {
+        if groups || !(drop && slot.has_retractions()) {
             chunk.pick(head.slot, head.row, len, true);
             return;
         }

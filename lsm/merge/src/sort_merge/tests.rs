@@ -24,6 +24,8 @@ struct Case {
     has_kinds: bool,
     rules: ModelRules,
     drop_retractions: bool,
+    /// Instead of deduplicate.
+    engine: Option<MergeEngine>,
 }
 
 type Flags = (bool, bool, bool, bool, bool, bool, bool);
@@ -91,7 +93,13 @@ fn build(shape: (usize, usize, usize, usize), flags: Flags, raw: Vec<Vec<RawRow>
         has_kinds,
         rules,
         drop_retractions,
+        engine: None,
     }
+}
+
+/// The level of a run: three of level 0, then one of each.
+fn level(run: usize) -> i32 {
+    i32::try_from(run.saturating_sub(2)).unwrap()
 }
 
 impl Case {
@@ -116,9 +124,9 @@ impl Case {
     fn merge(&self, mode: MergeMode) -> SortMerge {
         let rows: Vec<u64> = self.runs.iter().map(|run| run.len() as u64).collect();
         let options = MergeOptions {
-            engine: MergeEngine::Deduplicate {
+            engine: self.engine.unwrap_or(MergeEngine::Deduplicate {
                 ignore_delete: self.rules.ignore_delete,
-            },
+            }),
             mode,
             drop_retractions: self.drop_retractions,
         };
@@ -168,7 +176,9 @@ fn drive(
                     match left[run].pop_front() {
                         Some((start, len)) => {
                             let rows = case.runs[run][start..start + len].to_vec();
-                            let slot = merge.push(run, case.batch(&rows)).unwrap();
+                            let slot = merge
+                                .push_from_level(run, level(run), case.batch(&rows))
+                                .unwrap();
                             assert!(
                                 held.insert(slot, rows).is_none(),
                                 "slot {slot} was not released"
@@ -239,6 +249,66 @@ proptest! {
         });
         prop_assert_eq!(all, case.rules.merge_versions(&case.runs).concat());
         prop_assert_eq!(winners, case.expected());
+    }
+
+    /// With groups the picks are every row in the model's order, whole keys in each chunk, and the ends are told; of the
+    /// levels above 0 a key's newest counts alone.
+    #[test]
+    fn groups_equal_the_model(case in case()) {
+        let case = Case { engine: Some(MergeEngine::Aggregation), ..case };
+        let mut groups: Vec<Vec<ModelRow>> = Vec::new();
+        drive(&case, MergeMode::Picks { chunk_rows: case.chunk_rows, versions: Versions::Groups }, |held, step| {
+            let Step::Output(chunk) = step else { unreachable!("{step:?}") };
+            let ends = chunk.group_ends.unwrap();
+            assert_eq!((ends.len(), chunk.winners), (chunk.rows, None));
+            let mut group = Vec::new();
+            let rows = chunk.picks.iter().flat_map(|pick| held[&pick.slot][pick.rows()].to_vec());
+            for (row, last) in rows.zip(&ends) {
+                group.push(row);
+                if last {
+                    groups.push(std::mem::take(&mut group));
+                }
+            }
+            assert!(group.is_empty(), "a key is cut in two");
+            chunk.released
+        });
+        let mut expected = case.rules.merge_versions(&case.runs);
+        for versions in &mut expected {
+            let level = |row: &ModelRow| level(usize::try_from(row.value / 1000).unwrap());
+            let newest = versions.iter().map(level).filter(|level| *level > 0).min();
+            versions.retain(|row| level(row) == 0 || Some(level(row)) == newest);
+        }
+        prop_assert_eq!(groups, expected);
+    }
+
+    /// First-row takes the oldest version; with ignore-delete retractions are none.
+    #[test]
+    fn first_rows_are_the_oldest_adds(case in case()) {
+        let case = Case { engine: Some(MergeEngine::FirstRow { ignore_delete: true }), ..case };
+        let mut merged = Vec::new();
+        drive(&case, MergeMode::Picks { chunk_rows: case.chunk_rows, versions: Versions::Winners }, |held, step| {
+            let Step::Output(chunk) = step else { unreachable!("{step:?}") };
+            for pick in &chunk.picks {
+                merged.extend_from_slice(&held[&pick.slot][pick.rows()]);
+            }
+            chunk.released
+        });
+        let versions = case.rules.merge_versions(&case.runs);
+        let first = |versions: &Vec<ModelRow>| versions.iter().find(|row| !row.kind.is_retract()).cloned();
+        prop_assert_eq!(merged, versions.iter().filter_map(first).collect::<Vec<_>>());
+        let mut survivors: BTreeSet<i64> = BTreeSet::new();
+        drive(&case, MergeMode::Mask, |held, step| {
+            let Step::Mask(mask) = step else { unreachable!("{step:?}") };
+            let rows = held[&mask.slot].iter().enumerate();
+            survivors.extend(rows.filter(|(at, _)| match &mask.survivors {
+                Survivors::All => true,
+                Survivors::None => false,
+                Survivors::Some(bits) => bits.value(*at),
+            }).map(|(_, row)| row.value));
+            vec![mask.slot]
+        });
+        let expected: BTreeSet<i64> = versions.iter().filter_map(first).map(|row| row.value).collect();
+        prop_assert_eq!(survivors, expected);
     }
 
     /// The masks leave exactly the model's rows, and every pushed batch gets one, in order within its run.
@@ -489,12 +559,8 @@ fn what_does_not_belong_together_is_refused() {
 }
 
 #[test]
-fn engines_that_are_not_built_say_so() {
-    for engine in [
-        MergeEngine::PartialUpdate,
-        MergeEngine::Aggregation,
-        MergeEngine::FirstRow,
-    ] {
+fn engines_that_fold_have_no_winners() {
+    for engine in [MergeEngine::PartialUpdate, MergeEngine::Aggregation] {
         let error = SortMerge::new(&[1], MergeOptions { engine, ..KEEP }).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unsupported);
         assert!(error.to_string().contains(engine.name()), "{error}");

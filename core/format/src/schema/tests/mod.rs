@@ -1,5 +1,6 @@
 //! Schemas against what Java reads, writes and refuses.
 
+mod folding;
 mod java_cases;
 mod properties;
 mod rules;

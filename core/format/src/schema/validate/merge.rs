@@ -1,37 +1,13 @@
 //! Merge engines, sequence fields, and options with a column's name in their key.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::Checked;
 use crate::error::{FormatError, Result};
 use crate::options::{
-    ChangelogProducer, FILE_INDEX_TYPES, MergeEngine, index_column, split_fields_key,
-    split_index_columns_key,
+    AggregateFunction, ChangelogProducer, FILE_INDEX_TYPES, MergeEngine, index_column,
+    split_fields_key, split_index_columns_key,
 };
-
-/// The aggregate functions of 1.3 (spec 02b §7).
-const AGGREGATE_FUNCTIONS: [&str; 20] = [
-    "sum",
-    "product",
-    "max",
-    "min",
-    "last_value",
-    "last_non_null_value",
-    "first_value",
-    "first_non_null_value",
-    "first_not_null_value",
-    "listagg",
-    "bool_and",
-    "bool_or",
-    "collect",
-    "merge_map",
-    "nested_update",
-    "rbm32",
-    "rbm64",
-    "hll_sketch",
-    "theta_sketch",
-    "primary-key",
-];
 
 impl Checked<'_> {
     /// Columns named by `fields.…`, `file-index.…` and the like exist, and functions are known.
@@ -164,7 +140,8 @@ impl Checked<'_> {
         match self.options.merge_engine {
             MergeEngine::FirstRow => self.first_row(),
             MergeEngine::PartialUpdate => self.partial_update(),
-            MergeEngine::Deduplicate | MergeEngine::Aggregation => Ok(()),
+            MergeEngine::Aggregation => self.aggregation(),
+            MergeEngine::Deduplicate => Ok(()),
         }
     }
 
@@ -244,67 +221,15 @@ impl Checked<'_> {
         }
         Ok(())
     }
-
-    /// A column belongs to one group, and is folded by a function only inside a group: outside, order would decide.
-    fn partial_update(&self) -> Result<()> {
-        let groups = self.options.sequence_groups();
-        let mut group_of = BTreeMap::new();
-        for (index, (sequence, members)) in groups.iter().enumerate() {
-            let key = format!("fields.{sequence}.sequence-group");
-            for column in members.names().iter().chain(sequence.names()) {
-                self.option_column(&key, column)?;
-                let first = *group_of.entry(column.as_str()).or_insert(index);
-                if first != index {
-                    return Err(FormatError::option_conflict(
-                        key,
-                        format!("column {column:?} belongs to another group too"),
-                        "put it into one group",
-                    ));
-                }
-            }
-        }
-        let grouped = |column: &str| group_of.contains_key(column);
-        for field in &self.schema.fields {
-            let column = field.name.as_str();
-            let keyed = self.schema.primary_keys.contains(&field.name);
-            let sequence = self.options.sequence_field.as_ref();
-            let sequence = sequence.is_some_and(|names| names.names().contains(&field.name));
-            if keyed || sequence || grouped(column) {
-                continue;
-            }
-            match self.options.aggregate_function(column) {
-                None | Some("last_non_null_value") => {}
-                Some(function) => {
-                    let own = self
-                        .options
-                        .column_option(column, "aggregate-function")
-                        .is_some();
-                    let key = if own {
-                        format!("fields.{column}.aggregate-function")
-                    } else {
-                        "fields.default-aggregate-function".to_owned()
-                    };
-                    return Err(FormatError::option_conflict(
-                        key,
-                        format!(
-                            "column {column:?} with function {function} is in no sequence group"
-                        ),
-                        "put the column into a fields.<columns>.sequence-group",
-                    ));
-                }
-            }
-        }
-        Ok(())
-    }
 }
 
 fn known_function(key: &str, function: &str) -> Result<()> {
-    if AGGREGATE_FUNCTIONS.contains(&function) {
+    if AggregateFunction::parse(function).is_some() {
         return Ok(());
     }
     Err(FormatError::InvalidOption {
         key: key.to_owned(),
         value: function.to_owned(),
-        expected: format!("one of {}", AGGREGATE_FUNCTIONS.join(", ")),
+        expected: format!("one of {}", AggregateFunction::names()),
     })
 }

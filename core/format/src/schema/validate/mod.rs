@@ -6,6 +6,7 @@
 mod buckets;
 mod changelog;
 mod columns;
+mod folding;
 mod formats;
 mod merge;
 mod tracking;

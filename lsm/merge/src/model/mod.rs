@@ -1,11 +1,22 @@
 //! The slow, obvious merge: row by row, written from the semantics alone. What the fast paths must equal.
 //!
 //! Only for tests (feature `test-util`). It knows write buffer, levels and merge with kinds and sequence fields, and
-//! nothing of columns, encodings or trees. Source: spec 02b §2.3, §3.6, §4.2, §4.3, §6.1.
+//! nothing of columns, encodings or trees. Engines that fold are in [`FoldModel`]. Source: spec 02b §2.3, §3.6, §4.2, §4.3,
+//! §6, §7.
+
+#![allow(clippy::indexing_slicing, reason = "only for tests")]
+
+mod aggregate;
+mod fold;
+mod value;
 
 use std::cmp::Ordering;
 
 use tidewater_types::{Datum, RowKind};
+
+pub use aggregate::ModelFault;
+pub use fold::{FoldModel, FoldRow};
+pub use value::ModelValue;
 
 /// One version of a key.
 #[derive(Debug, Clone, PartialEq)]
