@@ -122,10 +122,6 @@ fn missing_for_both(schema: &TableSchema, options: &TableOptions) -> Result<Vec<
         )));
     }
     if schema.is_keyed() {
-        if options.merge_engine != MergeEngine::Deduplicate {
-            let what = format!("merge-engine {}", options.merge_engine);
-            add(Unsupported::of_issue(MERGE_TREE, what));
-        }
         if schema.bucket_mode()? == BucketMode::Postpone {
             add(Unsupported::of_issue(
                 MERGE_TREE,
@@ -207,6 +203,10 @@ fn missing_for_write(schema: &TableSchema, options: &TableOptions) -> Result<Vec
                 MERGE_TREE,
                 "lookup compaction (force-lookup)",
             ));
+        }
+        if options.merge_engine == MergeEngine::FirstRow {
+            let what = format!("merge-engine {}", options.merge_engine);
+            add(Unsupported::of_issue(MERGE_TREE, what));
         }
     }
     match schema.bucket_mode()? {

@@ -8,6 +8,7 @@ mod bucket_writer;
 mod commit_message;
 mod compaction;
 mod error;
+mod folding;
 mod key_value;
 mod split_reader;
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tidewater_files::{FileDirectory, FileWriterOptions, FilesContext, RollingFileWriter};
 use tidewater_format::{ChangelogProducer, FileSource, TableOptions, TableSchema};
 use tidewater_io::ScratchDir;
-use tidewater_merge::{KeyComparator, MergeEngine};
+use tidewater_merge::{FoldEngine, KeyComparator, MergeEngine};
 use tidewater_types::{BinaryRow, SchemaId};
 use tokio::sync::Semaphore;
 
@@ -59,11 +59,17 @@ impl WriterContext {
             SpillCompression::default()
         };
         let keyed = if schema.is_keyed() {
+            let engine = MergeEngine::from_table(&options)?;
+            let fold = match engine.folds() {
+                true => Some(Arc::new(FoldEngine::new(&schema)?)),
+                false => None,
+            };
             Some(KeyedSettings {
                 layout: Arc::new(KeyValueLayout::new(&schema)?),
                 keys: KeyComparator::new(schema.key_type().types()),
                 buffer: WriteBufferOptions {
-                    engine: MergeEngine::from_table(&options)?,
+                    engine,
+                    fold,
                     keep_input: options.changelog_producer == ChangelogProducer::Input,
                     chunk_rows: CHUNK_ROWS,
                     spill_compression,

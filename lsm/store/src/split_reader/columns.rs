@@ -7,11 +7,16 @@
 //!
 //! Keys are taken from the table's columns: the copies `_KEY_*` are always equal (spec 02a §1.1).
 
+use std::sync::Arc;
+
 use arrow_array::{Array, ArrayRef, Int8Array, Int64Array};
+use arrow_select::take::take;
 use tidewater_format::{TableSchema, sequence_number_field, value_kind_field};
+use tidewater_merge::Folded;
 use tidewater_types::DataField;
 
 use crate::error::{Result, StoreError};
+use crate::folding::kinds_or_inserts;
 use crate::key_value::KeyValueLayout;
 
 /// A column of the answer.
@@ -45,6 +50,8 @@ pub(super) struct Extra<'a> {
     pub(super) merged: Option<&'a KeyValueLayout>,
     /// Columns of a filter that is applied after the merge.
     pub(super) filter: &'a [usize],
+    /// Columns that a fold takes, in its order.
+    pub(super) fold: &'a [usize],
 }
 
 /// The columns that are read of one file.
@@ -56,6 +63,7 @@ pub(super) struct ReadColumns {
     pub(super) output: Vec<Source>,
     keys: Vec<usize>,
     versions: Vec<usize>,
+    folded: Vec<usize>,
     sequence: Option<usize>,
     kind: Option<usize>,
 }
@@ -85,6 +93,7 @@ impl ReadColumns {
             versions = reading.all(layout.version_columns())?;
         }
         reading.all(extra.filter)?;
+        let folded = reading.all(extra.fold)?;
         let mut fields = reading.fields;
         let mut system = |wanted: bool, field: DataField| {
             wanted.then(|| {
@@ -105,6 +114,7 @@ impl ReadColumns {
             fields,
             keys,
             versions,
+            folded,
             sequence,
             kind,
         })
@@ -118,6 +128,29 @@ impl ReadColumns {
     /// The columns of `sequence.field`.
     pub(super) fn versions(&self, read: &[ArrayRef]) -> Vec<ArrayRef> {
         pick(read, &self.versions)
+    }
+
+    /// The columns that a fold takes, in its order.
+    pub(super) fn folded(&self, read: &[ArrayRef]) -> Vec<ArrayRef> {
+        pick(read, &self.folded)
+    }
+
+    /// What was read of each key, with the columns of a fold in their places: other columns are those of the version that gives the row its
+    /// sequence number.
+    pub(super) fn after_fold(&self, read: &[ArrayRef], folded: &Folded) -> Result<Vec<ArrayRef>> {
+        let mut after = Vec::with_capacity(read.len());
+        for (index, column) in read.iter().enumerate() {
+            let place = self.folded.iter().position(|folded| *folded == index);
+            after.push(match place.and_then(|place| folded.columns.get(place)) {
+                Some(folded) => Arc::clone(folded),
+                None if self.kind == Some(index) => {
+                    let kinds = folded.kinds.clone();
+                    Arc::new(kinds_or_inserts(kinds, folded.sequence_rows.len())) as ArrayRef
+                }
+                None => take(column, &folded.sequence_rows, None)?,
+            });
+        }
+        Ok(after)
     }
 
     /// The sequence numbers, if they were read.

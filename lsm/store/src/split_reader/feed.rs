@@ -91,7 +91,11 @@ impl FileOpener {
             request.deleted = deleted;
             Ok::<_, StoreError>(reader.read(request).await?)
         });
-        Ok(Opening { opened, columns })
+        Ok(Opening {
+            opened,
+            columns,
+            level: file.level,
+        })
     }
 }
 
@@ -112,6 +116,7 @@ async fn read_deleted(
 struct Opening {
     opened: JoinHandle<Result<FileBatches>>,
     columns: Arc<ReadColumns>,
+    level: i32,
 }
 
 impl Drop for Opening {
@@ -124,6 +129,25 @@ impl Drop for Opening {
 pub(super) struct ReadBatch {
     pub(super) rows: RecordBatch,
     pub(super) columns: Arc<ReadColumns>,
+    /// Level of the file.
+    pub(super) level: i32,
+}
+
+/// A file that is being read.
+struct Reading {
+    batches: FileBatches,
+    columns: Arc<ReadColumns>,
+    level: i32,
+}
+
+impl Reading {
+    fn batch(&self, rows: RecordBatch) -> ReadBatch {
+        ReadBatch {
+            rows,
+            columns: Arc::clone(&self.columns),
+            level: self.level,
+        }
+    }
 }
 
 /// The batches of some files; see the module.
@@ -132,7 +156,7 @@ pub(super) struct FileFeed {
     unit_bytes: u64,
     waiting: VecDeque<FileTask>,
     ahead: Option<Opening>,
-    current: Option<(FileBatches, Arc<ReadColumns>)>,
+    current: Option<Reading>,
 }
 
 impl FileFeed {
@@ -163,19 +187,17 @@ impl FileFeed {
 
     /// The next rows if they are decoded already.
     pub(super) fn take_ready(&mut self) -> Option<ReadBatch> {
-        let (batches, columns) = self.current.as_mut()?;
-        let rows = batches.take_ready()?;
-        let columns = Arc::clone(columns);
-        Some(ReadBatch { rows, columns })
+        let reading = self.current.as_mut()?;
+        let rows = reading.batches.take_ready()?;
+        Some(reading.batch(rows))
     }
 
     /// The next rows, which are at least one; none at the end. Not to be called again once dropped in the middle.
     pub(super) async fn next(&mut self) -> Result<Option<ReadBatch>> {
         loop {
-            if let Some((batches, columns)) = &mut self.current {
-                if let Some(rows) = batches.next_batch().await? {
-                    let columns = Arc::clone(columns);
-                    return Ok(Some(ReadBatch { rows, columns }));
+            if let Some(reading) = &mut self.current {
+                if let Some(rows) = reading.batches.next_batch().await? {
+                    return Ok(Some(reading.batch(rows)));
                 }
                 self.current = None;
             }
@@ -186,7 +208,11 @@ impl FileFeed {
             let batches = opened.map_err(|_| StoreError::Bug {
                 what: "opening a data file ended early",
             })??;
-            self.current = Some((batches, Arc::clone(&opening.columns)));
+            self.current = Some(Reading {
+                batches,
+                columns: Arc::clone(&opening.columns),
+                level: opening.level,
+            });
             self.open_ahead()?;
         }
     }

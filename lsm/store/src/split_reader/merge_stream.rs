@@ -9,7 +9,7 @@ use arrow_schema::SchemaRef;
 use tidewater_files::FilesContext;
 use tidewater_format::TableSchema;
 use tidewater_index::DeletionFiles;
-use tidewater_merge::{MergeEngine, MergeMode, Section, Versions};
+use tidewater_merge::{FoldEngine, MergeEngine, MergeMode, Section, Versions};
 use tidewater_types::{Predicate, SchemaId};
 
 use super::columns::{Extra, OutputColumn, ReadColumns};
@@ -66,11 +66,18 @@ impl MergeStream {
         );
         output.extend([OutputColumn::Sequence, OutputColumn::Kind]);
         output.extend((0..request.schema.fields.len()).map(OutputColumn::Table));
+        let options = request.schema.options()?;
+        let engine = MergeEngine::from_table(&options)?;
+        let fold = match engine.folds() {
+            true => Some(FoldEngine::new(&request.schema)?),
+            false => None,
+        };
         let extra = Extra {
             sequence: true,
             kind: true,
             merged: Some(&layout),
             filter: &[],
+            fold: fold.as_ref().map(FoldEngine::columns).unwrap_or_default(),
         };
         let columns = Arc::new(ReadColumns::new(&request.schema, &output, extra)?);
         let deletions = request.deletions;
@@ -83,11 +90,16 @@ impl MergeStream {
             })
         })?;
         let rules = MergeRules {
-            engine: MergeEngine::from_table(&request.schema.options()?)?,
+            engine,
             mode: MergeMode::Picks {
                 chunk_rows: request.batch_rows,
-                versions: Versions::Winners,
+                versions: match &fold {
+                    Some(_) => Versions::Groups,
+                    None => Versions::Winners,
+                },
             },
+            levels_are_complete: fold.is_some() && options.needs_lookup(),
+            fold,
             filter: None,
             layout: Arc::clone(&layout),
         };

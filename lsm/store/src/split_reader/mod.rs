@@ -23,7 +23,7 @@ mod section;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 
@@ -32,7 +32,9 @@ use arrow_schema::{Field, Schema, SchemaRef};
 use tidewater_files::FilesContext;
 use tidewater_format::{DataFileMeta, TableSchema, value_kind_field};
 use tidewater_index::DeletionFiles;
-use tidewater_merge::{KeyComparator, MergeEngine, MergeMode, interval_partition};
+use tidewater_merge::{
+    FoldEngine, KeyComparator, MergeEngine, MergeMode, Versions, interval_partition,
+};
 use tidewater_types::arrow_types::to_arrow_field;
 use tidewater_types::{DataField, Predicate, SchemaId};
 
@@ -148,10 +150,29 @@ impl SplitReader {
         ReadColumns::new(schema, &asked, Extra::default())?;
         let (filter, merged_filter) = Filter::new(&spec)?;
         let keyed = if schema.is_keyed() {
+            let options = schema.options()?;
+            let engine = MergeEngine::from_table(&options)?;
+            let fold = if engine.folds() {
+                let mut columns = spec.projection.clone();
+                columns.extend_from_slice(&filter.merged_columns);
+                let mut seen = HashSet::new();
+                columns.retain(|column| seen.insert(*column));
+                Some(FoldEngine::for_columns(schema, &columns)?)
+            } else {
+                None
+            };
             let rules = MergeRules {
                 layout: Arc::new(KeyValueLayout::new(schema)?),
-                engine: MergeEngine::from_table(&schema.options()?)?,
-                mode: MergeMode::Mask,
+                engine,
+                mode: match &fold {
+                    Some(_) => MergeMode::Picks {
+                        chunk_rows: spec.batch_rows.max(1),
+                        versions: Versions::Groups,
+                    },
+                    None => MergeMode::Mask,
+                },
+                levels_are_complete: fold.is_some() && options.needs_lookup(),
+                fold,
                 filter: merged_filter,
             };
             Some(Keyed {
@@ -258,7 +279,10 @@ impl Scan {
         // An unknown number of retractions may be any.
         let may_retract = file.delete_row_count != Some(0);
         let asked = self.spec.kinds && meeting != Meeting::Alone { as_stored: false };
-        let kind = layout.is_some() && (asked || may_retract);
+        let fold = self.keyed.as_ref().and_then(|keyed| keyed.rules.fold.as_ref());
+        // Versions that are gathered have the same columns in every file.
+        let gathered = fold.is_some() && matches!(meeting, Meeting::Merged { .. });
+        let kind = layout.is_some() && (asked || may_retract || gathered);
         let (extra, filter) = match meeting {
             Meeting::Alone { .. } => (
                 Extra {
@@ -273,6 +297,7 @@ impl Scan {
                     kind,
                     merged: layout,
                     filter: &self.filter.merged_columns,
+                    fold: fold.map(FoldEngine::columns).unwrap_or_default(),
                 },
                 &self.filter.keys,
             ),

@@ -12,17 +12,21 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_buffer::BooleanBuffer;
 use futures::future::try_join_all;
 use tidewater_io::CpuPool;
 use tidewater_merge::{
+    FoldEngine, GroupedRows,
     BatchMask, BatchSlot, GatherPlan, MergeBatch, MergeEngine, MergeMode, MergeOptions,
     MergedChunk, SortMerge, Step, Survivors,
 };
 use tidewater_types::Predicate;
 
+use super::columns::ReadColumns;
 use super::feed::{FileFeed, ReadBatch};
 use super::output::RowOutput;
 use crate::error::{Result, StoreError};
+use crate::folding::note_wraps;
 use crate::key_value::KeyValueLayout;
 
 /// How the sections of a stream are merged.
@@ -31,7 +35,11 @@ pub(super) struct MergeRules {
     pub(super) layout: Arc<KeyValueLayout>,
     pub(super) engine: MergeEngine,
     pub(super) mode: MergeMode,
-    /// What merged rows must match; only with masks.
+    /// What folds versions, where the engine does; they are then picked as whole groups.
+    pub(super) fold: Option<FoldEngine>,
+    /// Whether a version above level 0 holds all that deeper ones do, so that only the newest such one is folded (spec 02b §4.4).
+    pub(super) levels_are_complete: bool,
+    /// What merged rows must match; only with masks and folds.
     pub(super) filter: Option<Predicate>,
 }
 
@@ -163,7 +171,11 @@ impl Worker {
             kinds: batch.columns.kinds(read),
             rows: batch.rows.num_rows(),
         };
-        let slot = self.merge.push(run, input)?;
+        let slot = if self.rules.levels_are_complete {
+            self.merge.push_from_level(run, batch.level, input)?
+        } else {
+            self.merge.push(run, input)?
+        };
         self.held.insert(slot, batch);
         Ok(())
     }
@@ -221,6 +233,46 @@ impl Worker {
             let like = arrays.first().ok_or_else(gone)?.data_type();
             gathered.push(plan.gather(&sources, like)?);
         }
-        self.output.rows(columns, &gathered, plan.rows(), None)
+        match (&self.rules.fold, &chunk.group_ends) {
+            (Some(fold), Some(group_ends)) => self.fold(fold, columns, &gathered, group_ends),
+            _ => self.output.rows(columns, &gathered, plan.rows(), None),
+        }
+    }
+
+    /// One row per key of gathered versions, if it is wanted and matches.
+    fn fold(
+        &self,
+        fold: &FoldEngine,
+        columns: &ReadColumns,
+        versions: &[ArrayRef],
+        group_ends: &BooleanBuffer,
+    ) -> Result<Option<RecordBatch>> {
+        let kinds = columns.kinds(versions);
+        let folded = fold.fold(GroupedRows {
+            group_ends,
+            kinds: kinds.as_ref(),
+            columns: &columns.folded(versions),
+            always_call: false,
+        })?;
+        note_wraps(folded.wraps);
+        let rows = folded.sequence_rows.len();
+        let read = columns.after_fold(versions, &folded)?;
+        let mut kept = match &folded.kinds {
+            Some(kinds) if self.output.drop_retractions => {
+                Some(kinds.values().iter().map(|kind| kind & 1 == 0).collect())
+            }
+            _ => None,
+        };
+        if let Some(filter) = &self.rules.filter {
+            let named = columns.fields.iter().zip(&read);
+            let named = named.map(|(field, column)| (&field.name, Arc::clone(column), true));
+            let matching = filter.eval(&RecordBatch::try_from_iter_with_nullable(named)?)?;
+            let matching = matching.values();
+            kept = Some(match kept {
+                Some(kept) => &kept & matching,
+                None => matching.clone(),
+            });
+        }
+        self.output.rows(columns, &read, rows, kept)
     }
 }

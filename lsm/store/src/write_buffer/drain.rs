@@ -15,6 +15,7 @@ use super::sorted::{SortedRows, Wanted};
 use super::spill::{SpilledReader, SpilledRun};
 use super::{Buffered, WriteBufferOptions};
 use crate::error::{Result, StoreError};
+use crate::folding::fold_file_rows;
 use crate::key_value::KeyValueLayout;
 
 /// Some rows that leave the buffer, as data files hold them, in key order.
@@ -59,8 +60,7 @@ impl Drained {
         let rows = SortedRows::sort(
             Arc::clone(&layout),
             batches,
-            options.engine,
-            options.keep_input,
+            &options,
         )?;
         let source = if spilled.is_empty() {
             Source::Memory {
@@ -104,6 +104,18 @@ impl Source {
                 changelog_at,
                 options,
             } => {
+                if let Some(fold) = &options.fold {
+                    if *data_at >= rows.len(Wanted::Everything) {
+                        return Ok(None);
+                    }
+                    let (versions, group_ends) = rows.group_chunk(*data_at, options.chunk_rows)?;
+                    *data_at += versions.num_rows();
+                    let data = fold_file_rows(rows.layout(), fold, &versions, &group_ends)?;
+                    return Ok(Some(DrainChunk {
+                        data: Some(data),
+                        changelog: options.keep_input.then_some(versions),
+                    }));
+                }
                 let part = |wanted, at: &mut usize| -> Result<Option<RecordBatch>> {
                     if *at >= rows.len(wanted) {
                         return Ok(None);
@@ -147,7 +159,7 @@ impl Merge {
         rows: SortedRows,
         spilled: Vec<SpilledRun>,
     ) -> Result<Self> {
-        let wanted = if options.keep_input {
+        let wanted = if options.keeps_every_row() {
             Wanted::Everything
         } else {
             Wanted::Winners
@@ -161,10 +173,10 @@ impl Merge {
             expected.push(run.rows());
             runs.push(Run::Disk(Box::new(run.open(Arc::clone(&layout))?)));
         }
-        let versions = if options.keep_input {
-            Versions::All
-        } else {
-            Versions::Winners
+        let versions = match (&options.fold, options.keep_input) {
+            (Some(_), _) => Versions::Groups,
+            (None, true) => Versions::All,
+            (None, false) => Versions::Winners,
         };
         let merge = SortMerge::new(
             &expected,
@@ -210,7 +222,7 @@ impl Merge {
     }
 
     fn feed(&mut self, run: usize) -> Result<()> {
-        let wanted = if self.options.keep_input {
+        let wanted = if self.options.keeps_every_row() {
             Wanted::Everything
         } else {
             Wanted::Winners
@@ -271,6 +283,12 @@ impl Merge {
             columns.push(plan.gather(&parts, field.data_type())?);
         }
         let rows = RecordBatch::try_new(Arc::clone(schema), columns)?;
+        if let (Some(fold), Some(group_ends)) = (&self.options.fold, &chunk.group_ends) {
+            return Ok(Some(DrainChunk {
+                data: Some(fold_file_rows(&self.layout, fold, &rows, group_ends)?),
+                changelog: self.options.keep_input.then_some(rows),
+            }));
+        }
         Ok(Some(match &chunk.winners {
             None => DrainChunk {
                 data: Some(rows),

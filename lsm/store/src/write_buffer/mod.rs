@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use arrow_array::{Array, Int8Array, RecordBatch};
 use tidewater_io::{CpuPool, Reservation, ScratchDir};
-use tidewater_merge::MergeEngine;
+use tidewater_merge::{FoldEngine, MergeEngine};
 
 pub use drain::{DrainChunk, Drained};
 pub(crate) use sorted::SortedRows;
@@ -35,14 +35,23 @@ use crate::key_value::{KeyValueLayout, batch_bytes};
 /// What a buffer needs besides rows.
 #[derive(Debug, Clone)]
 pub struct WriteBufferOptions {
-    /// How rows of one key fold.
+    /// How rows of one key become one.
     pub engine: MergeEngine,
+    /// What folds them, where [`MergeEngine::folds`].
+    pub fold: Option<Arc<FoldEngine>>,
     /// Whether every row is wanted besides the folded ones (`changelog-producer=input`).
     pub keep_input: bool,
     /// Rows of a batch that leaves the buffer.
     pub chunk_rows: usize,
     /// Codec of spilled runs (`spill-compression`).
     pub spill_compression: SpillCompression,
+}
+
+impl WriteBufferOptions {
+    /// Whether every row is kept until the end: for the changelog, or because only all versions of a key fold into what they should.
+    fn keeps_every_row(&self) -> bool {
+        self.keep_input || self.fold.is_some()
+    }
 }
 
 /// Rows of one bucket that are not in a file yet.
@@ -134,7 +143,7 @@ impl WriteBuffer {
         let scratch = Arc::clone(scratch);
         let run = cpu
             .run(move || {
-                let sorted = SortedRows::sort(layout, batches, options.engine, options.keep_input)?;
+                let sorted = SortedRows::sort(layout, batches, &options)?;
                 let run = SpilledRun::write(&scratch, &sorted, &options);
                 drop(memory);
                 run

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, Int8Array, Int64Array, RecordBatch, UInt32Array};
+use arrow_buffer::BooleanBuffer;
 use arrow_select::concat::concat;
 use arrow_select::interleave::interleave;
 use arrow_select::take::take;
-use tidewater_merge::{FoldInput, FoldedRows, MergeEngine, sort_fold};
+use tidewater_merge::{FoldInput, FoldedRows, sort_fold, sort_groups};
 use tidewater_types::RowKind;
 
-use super::Buffered;
+use super::{Buffered, WriteBufferOptions};
 use crate::error::{Result, StoreError};
 use crate::key_value::KeyValueLayout;
 
@@ -21,6 +22,8 @@ pub(crate) struct SortedRows {
     /// Number of the first row of each batch, over all batches.
     starts: Vec<u32>,
     folded: FoldedRows,
+    /// A bit per row in order, set at the last version of each key; only for engines that fold.
+    group_ends: Option<BooleanBuffer>,
 }
 
 /// Which rows of a sorted buffer.
@@ -37,8 +40,7 @@ impl SortedRows {
     pub(crate) fn sort(
         layout: Arc<KeyValueLayout>,
         batches: Vec<Buffered>,
-        engine: MergeEngine,
-        keep_input: bool,
+        options: &WriteBufferOptions,
     ) -> Result<Self> {
         let mut starts = Vec::with_capacity(batches.len());
         let mut rows = 0_u32;
@@ -91,12 +93,22 @@ impl SortedRows {
             seq_fields: versions.as_ref(),
             kinds: kinds.as_ref(),
         };
-        let folded = sort_fold(input, engine, keep_input)?;
+        let (folded, group_ends) = if options.fold.is_some() {
+            let groups = sort_groups(input)?;
+            let every = FoldedRows {
+                order: Some(groups.order),
+                winners: Vec::new(),
+            };
+            (every, Some(groups.group_ends))
+        } else {
+            (sort_fold(input, options.engine, options.keep_input)?, None)
+        };
         Ok(Self {
             layout,
             batches,
             starts,
             folded,
+            group_ends,
         })
     }
 
@@ -155,6 +167,27 @@ impl SortedRows {
         }
         self.layout
             .file_batch(&values, Int64Array::from(sequence), Int8Array::from(kinds))
+    }
+
+    /// All versions of about `len` rows from `from` on, whole keys, with a bit at the last version of each; only for engines that fold.
+    pub(crate) fn group_chunk(
+        &self,
+        from: usize,
+        len: usize,
+    ) -> Result<(RecordBatch, BooleanBuffer)> {
+        let group_ends = self.group_ends.as_ref().ok_or(StoreError::Bug {
+            what: "groups of a buffer that picks",
+        })?;
+        let rows = group_ends.len();
+        let least = from.saturating_add(len.max(1)).min(rows);
+        // On to the end of the key that the last row belongs to.
+        let mut end = least;
+        while end > 0 && end < rows && !group_ends.value(end - 1) {
+            end += 1;
+        }
+        let count = end.saturating_sub(from);
+        let chunk = self.chunk(Wanted::Everything, from, count)?;
+        Ok((chunk, group_ends.slice(from.min(rows), count)))
     }
 
     fn rows(&self, wanted: Wanted) -> &[u32] {

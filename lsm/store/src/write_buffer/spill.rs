@@ -77,7 +77,7 @@ impl SpilledRun {
         options: &WriteBufferOptions,
     ) -> Result<Self> {
         let path = scratch.new_file_path("run.arrow");
-        let wanted = if options.keep_input {
+        let wanted = if options.keeps_every_row() {
             Wanted::Everything
         } else {
             Wanted::Winners

@@ -142,6 +142,7 @@ proptest! {
             let scratch = Arc::new(ScratchDir::in_temp(&Env::seeded(1)).unwrap());
             let mut buffer = WriteBuffer::new(Arc::clone(&layout), WriteBufferOptions {
                 engine: MergeEngine::Deduplicate { ignore_delete: false },
+                fold: None,
                 keep_input,
                 chunk_rows,
                 spill_compression: codec,

@@ -163,6 +163,8 @@ struct PlanRules {
     /// Whether files may have deletion vectors.
     deletion_vectors: bool,
     versions_above_zero: Versions,
+    /// Whether the merge engine folds versions.
+    folds: bool,
     schema: Arc<TableSchema>,
     partition_type: RowType,
     paths: TablePaths,
@@ -185,6 +187,10 @@ impl ScanPlanner {
         let rules = PlanRules {
             deletion_vectors: options.deletion_vectors_enabled,
             versions_above_zero: Versions::above_zero(&options),
+            folds: matches!(
+                options.merge_engine,
+                MergeEngine::PartialUpdate | MergeEngine::Aggregation
+            ),
             partition_type: schema.partition_type(),
             paths: log.paths().clone(),
             filter: ScanFilter::new(filter, schema, &options)?,
@@ -395,6 +401,7 @@ impl PlanRules {
             &self.schema,
             schemas,
             self.versions_above_zero,
+            self.folds,
         );
         let mut buckets = by_bucket(entries, |file| !pruner.prunes() || pruner.keeps_file(file));
         if self.sort_partitions {

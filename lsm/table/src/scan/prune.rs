@@ -4,7 +4,8 @@
 //!  append   each file by its value statistics
 //!  keyed    each file by its key statistics; then, for a whole state,
 //!           no two files can hold one key:  each file by its value statistics
-//!           else:                           all files or none, since without a newer version an older one would show
+//!           else:                           all files or none, since without a newer version an older one would show;
+//!                                           never where rows are folded: a total is in no file
 //! ```
 //!
 //! Source: spec 03 §5.4, 02c §4.2; Paimon `operation/KeyValueFileStoreScan.java`, `AppendOnlyFileStoreScan.java`.
@@ -22,6 +23,8 @@ use super::splits::Versions;
 pub(crate) struct FilePruner<'a> {
     keyed: bool,
     versions_above_zero: Versions,
+    /// Rows are made of several versions, so no version tells what its key's row holds.
+    folds: bool,
     filter: &'a ScanFilter,
     mappings: HashMap<SchemaId, Mappings>,
 }
@@ -38,6 +41,7 @@ impl<'a> FilePruner<'a> {
         schema: &TableSchema,
         schemas: &HashMap<SchemaId, Arc<TableSchema>>,
         versions_above_zero: Versions,
+        folds: bool,
     ) -> Self {
         let mapping = |file: &TableSchema| Mappings {
             keys: StatsMapping::of_keys(&file.key_type().fields, &schema.fields),
@@ -46,6 +50,7 @@ impl<'a> FilePruner<'a> {
         Self {
             keyed: schema.is_keyed(),
             versions_above_zero,
+            folds,
             filter,
             mappings: schemas
                 .iter()
@@ -75,7 +80,7 @@ impl<'a> FilePruner<'a> {
         }
         if files.len() == 1 || self.versions_above_zero.are_single(files) {
             files.retain(|file| self.may_hold_rows(file));
-        } else if !files.iter().any(|file| self.may_hold_rows(file)) {
+        } else if !self.folds && !files.iter().any(|file| self.may_hold_rows(file)) {
             files.clear();
         }
     }
