@@ -88,7 +88,7 @@ fn any_deleted() -> impl Strategy<Value = BTreeSet<u64>> {
     });
     let dense = (2..40_u64, 0..ROWS)
         .prop_map(|(step, from)| (from..ROWS).filter(|row| row % step != 0).collect());
-    let every = (2..200_u64).prop_map(|step| (0..ROWS).step_by(step as usize).collect());
+    let every = (2..200_usize).prop_map(|step| (0..ROWS).step_by(step).collect());
     prop_oneof![few, stretches, dense, every]
 }
 
