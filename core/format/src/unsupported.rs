@@ -121,13 +121,11 @@ fn missing_for_both(schema: &TableSchema, options: &TableOptions) -> Result<Vec<
             options.kind
         )));
     }
-    if schema.is_keyed() {
-        if schema.bucket_mode()? == BucketMode::Postpone {
-            add(Unsupported::of_issue(
-                MERGE_TREE,
-                "postpone buckets (bucket = -2)",
-            ));
-        }
+    if schema.is_keyed() && schema.bucket_mode()? == BucketMode::Postpone {
+        add(Unsupported::of_issue(
+            MERGE_TREE,
+            "postpone buckets (bucket = -2)",
+        ));
     }
     if !options.manifest_format.eq_ignore_ascii_case("avro") {
         add(Unsupported::other(format!(

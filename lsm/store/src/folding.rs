@@ -26,7 +26,11 @@ pub(crate) fn fold_file_rows(
         return Ok(rows.clone());
     }
     let first = layout.values_at();
-    let column = |back: usize| first.checked_sub(back).and_then(|at| rows.columns().get(at));
+    let column = |back: usize| {
+        first
+            .checked_sub(back)
+            .and_then(|at| rows.columns().get(at))
+    };
     let system = || StoreError::Bug {
         what: "rows of a data file without system columns",
     };

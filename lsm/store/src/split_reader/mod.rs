@@ -279,7 +279,10 @@ impl Scan {
         // An unknown number of retractions may be any.
         let may_retract = file.delete_row_count != Some(0);
         let asked = self.spec.kinds && meeting != Meeting::Alone { as_stored: false };
-        let fold = self.keyed.as_ref().and_then(|keyed| keyed.rules.fold.as_ref());
+        let fold = self
+            .keyed
+            .as_ref()
+            .and_then(|keyed| keyed.rules.fold.as_ref());
         // Versions that are gathered have the same columns in every file.
         let gathered = fold.is_some() && matches!(meeting, Meeting::Merged { .. });
         let kind = layout.is_some() && (asked || may_retract || gathered);

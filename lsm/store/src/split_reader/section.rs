@@ -16,9 +16,8 @@ use arrow_buffer::BooleanBuffer;
 use futures::future::try_join_all;
 use tidewater_io::CpuPool;
 use tidewater_merge::{
-    FoldEngine, GroupedRows,
-    BatchMask, BatchSlot, GatherPlan, MergeBatch, MergeEngine, MergeMode, MergeOptions,
-    MergedChunk, SortMerge, Step, Survivors,
+    BatchMask, BatchSlot, FoldEngine, GatherPlan, GroupedRows, MergeBatch, MergeEngine, MergeMode,
+    MergeOptions, MergedChunk, SortMerge, Step, Survivors,
 };
 use tidewater_types::Predicate;
 

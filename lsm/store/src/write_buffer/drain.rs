@@ -57,11 +57,7 @@ impl Drained {
         spilled: Vec<SpilledRun>,
         memory: Vec<Reservation>,
     ) -> Result<Self> {
-        let rows = SortedRows::sort(
-            Arc::clone(&layout),
-            batches,
-            &options,
-        )?;
+        let rows = SortedRows::sort(Arc::clone(&layout), batches, &options)?;
         let source = if spilled.is_empty() {
             Source::Memory {
                 rows,
