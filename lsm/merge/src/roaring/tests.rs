@@ -1,3 +1,5 @@
+//! Bitmaps against sets of values, bytes of Java, and bytes that are none.
+
 #![allow(
     clippy::cast_possible_truncation,
     reason = "halves of numbers are cut off on purpose"

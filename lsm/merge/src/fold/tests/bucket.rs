@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use arrow_array::{Array, Int64Array};
 use tidewater_format::TableOptions;
-use tidewater_types::{Keys, RowKind};
+use tidewater_types::Keys;
 
 use super::*;
 use crate::gather::GatherPlan;

@@ -4,10 +4,11 @@ mod bucket;
 mod edges;
 mod properties;
 mod scenarios;
+mod unions;
 
 use serde_json::{Value, json};
 use tidewater_format::{SchemaDefinition, TableSchema};
-use tidewater_types::{DataType, Datum, TimestampValue, TypeKind, text};
+use tidewater_types::{DataType, Datum, RowKind, TimestampValue, TypeKind, text};
 
 use super::*;
 use crate::model::ModelValue;
@@ -128,4 +129,54 @@ fn rows(schema: &TableSchema, columns: &[ArrayRef]) -> Vec<Vec<ModelValue>> {
             .collect()
     };
     (0..count).map(row).collect()
+}
+
+/// Folds versions of one key, given as JSON rows behind their kinds.
+fn fold_key(schema: &TableSchema, versions: &[(RowKind, Value)]) -> Result<(Vec<ModelValue>, u64)> {
+    let values: Vec<Vec<ModelValue>> = versions
+        .iter()
+        .map(|(_, row)| model_row(schema, row))
+        .collect();
+    let kinds = Int8Array::from_iter_values(versions.iter().map(|(kind, _)| kind.as_i8()));
+    let ends = BooleanBuffer::from_iter((1..=versions.len()).map(|at| at == versions.len()));
+    let folded = FoldEngine::new(schema)?.fold(GroupedRows {
+        group_ends: &ends,
+        kinds: Some(&kinds),
+        columns: &columns(schema, &values),
+        always_call: false,
+    })?;
+    Ok((rows(schema, &folded.columns).remove(0), folded.wraps))
+}
+
+fn model_row(schema: &TableSchema, row: &Value) -> Vec<ModelValue> {
+    let values = row.as_array().unwrap().iter().zip(&schema.fields);
+    values
+        .map(|(json, field)| value(json, &field.data_type))
+        .collect()
+}
+
+/// A table `k, v` where `v` has this type and function.
+fn aggregation(data_type: Value, function: &str, more: &[(&str, &str)]) -> TableSchema {
+    let mut options = vec![
+        ("merge-engine", "aggregation"),
+        ("fields.v.aggregate-function", function),
+    ];
+    options.extend(more);
+    table(
+        &[("k", json!("INT NOT NULL")), ("v", data_type)],
+        &["k"],
+        &options,
+    )
+}
+
+fn folded_value(schema: &TableSchema, versions: &[(RowKind, Value)]) -> ModelValue {
+    let versions: Vec<(RowKind, Value)> = versions
+        .iter()
+        .map(|(kind, value)| (*kind, json!([1, value])))
+        .collect();
+    fold_key(schema, &versions).unwrap().0.remove(1)
+}
+
+fn expected(schema: &TableSchema, json: Value) -> ModelValue {
+    value(&json, &schema.fields[1].data_type)
 }

@@ -2,7 +2,6 @@
 
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
-use tidewater_types::RowKind;
 
 use super::*;
 use crate::model::{FoldModel, FoldRow};

@@ -6,7 +6,6 @@
 use super::bucket::{Bucket, Row, Run};
 use super::*;
 use crate::testing::vector;
-use tidewater_types::RowKind;
 
 const LEFT_TO_THE_STORE: [&str; 3] = ["record-expire", "key-order-double", "key-order-float"];
 
