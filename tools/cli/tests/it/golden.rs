@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use serde_json::Value;
 use tidewater_testkit::{
     Expectation, GoldenCase, Question, compare_objects, compare_rows, compare_stream, golden_root,
     read_json_lines,
@@ -130,6 +131,23 @@ fn ask(question: &Question, folder: &Path) -> Answer {
     call(&arguments, "")
 }
 
+/// Lines whose arrays stand in one order, in columns of which the page says that their order means nothing.
+fn ordered(case: &GoldenCase, lines: &[Value]) -> Vec<Value> {
+    let page = std::fs::read_to_string(golden_root().join("CASES.md")).unwrap();
+    let said = page
+        .lines()
+        .find_map(|line| line.strip_prefix(&format!("- unordered: {} ", case.name)));
+    let mut lines = lines.to_vec();
+    for column in said.unwrap_or_default().split(", ") {
+        for line in &mut lines {
+            if let Some(Value::Array(items)) = line["row"].get_mut(column) {
+                items.sort_by_cached_key(Value::to_string);
+            }
+        }
+    }
+    lines
+}
+
 fn differences(case: &GoldenCase, question: &Question, answer: &Answer) -> Vec<String> {
     let want = match &question.expectation {
         Expectation::Lines(lines) => lines,
@@ -146,7 +164,7 @@ fn differences(case: &GoldenCase, question: &Question, answer: &Answer) -> Vec<S
             answer.errors.trim_end()
         )];
     }
-    let got = answer.lines();
+    let (want, got) = (&ordered(case, want), ordered(case, &answer.lines()));
     match question.command.as_str() {
         "read" => compare_rows(want, &got).unwrap(),
         "stream" => compare_stream(want, &got, &case.primary_keys(&question.table)).unwrap(),
@@ -250,7 +268,7 @@ fn redo(case: &GoldenCase) -> Result<bool, String> {
             ));
         }
         let differences = if answer.status == 0 {
-            compare_rows(want, &answer.lines()).unwrap()
+            compare_rows(&ordered(case, want), &ordered(case, &answer.lines())).unwrap()
         } else {
             vec![answer.errors]
         };
