@@ -12,6 +12,7 @@ mod cases;
 mod damage;
 mod deletions;
 mod faults;
+mod folds;
 mod golden;
 mod law;
 mod marked;

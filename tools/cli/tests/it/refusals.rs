@@ -28,8 +28,7 @@ fn tables_of_features_that_are_not_built_cannot_be_made() {
     for options in [
         "{}",
         r#"{"bucket":"-2"}"#,
-        r#"{"bucket":"1","merge-engine":"aggregation"}"#,
-        r#"{"bucket":"1","merge-engine":"partial-update"}"#,
+        r#"{"bucket":"1","merge-engine":"first-row"}"#,
         r#"{"bucket":"1","changelog-producer":"lookup"}"#,
         r#"{"bucket":"1","changelog-producer":"full-compaction"}"#,
         r#"{"bucket":"1","deletion-vectors.enabled":"true"}"#,
