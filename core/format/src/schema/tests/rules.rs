@@ -357,6 +357,11 @@ fn what_this_build_lacks_is_refused_by_name() {
             ("bucket-function.type", "hive"),
             ("data-file.thin-mode", "true"),
         ],
+        &[("merge-engine", "aggregation")],
+        &[
+            ("merge-engine", "partial-update"),
+            ("changelog-producer", "input"),
+        ],
         &[
             ("data-file.external-paths", "file:///x"),
             ("data-file.external-paths.strategy", "round-robin"),
@@ -374,11 +379,6 @@ fn what_this_build_lacks_is_refused_by_name() {
         );
     }
     for (key, value, what) in [
-        (
-            "merge-engine",
-            "aggregation",
-            "not supported yet: merge-engine aggregation (issue 4)",
-        ),
         (
             "bucket",
             "-2",
@@ -411,6 +411,7 @@ fn what_this_build_lacks_is_refused_by_name() {
         ("changelog-producer", "lookup"),
         ("changelog-producer", "full-compaction"),
         ("force-lookup", "true"),
+        ("merge-engine", "first-row"),
     ] {
         let (read, write) = lacks(&[(key, value)]);
         assert!(
