@@ -158,6 +158,10 @@ impl Read for Ahead {
                 let head = self.buffer.get(..read).unwrap_or_default();
                 self.chunks.check_header(self.start, head)?;
             }
+            if read == 0 && !out.is_empty() {
+                // The decoder skips on behind the end as if there were bytes.
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
             self.next += read as u64;
             self.rest = 0..read;
         }

@@ -14,6 +14,8 @@ const SCHEMA_DEPTH_MAX: usize = 200;
 const SCHEMA_FIELD: i64 = 2;
 const NUM_CHILDREN_FIELD: i64 = 5;
 
+/// Type of a struct in the compact protocol.
+const STRUCT: u8 = 12;
 /// `ColumnIndex.null_pages`.
 const NULL_PAGES_FIELD: i64 = 1;
 /// `PageHeader.compressed_page_size`.
@@ -142,11 +144,47 @@ enum Place {
     Footer,
     SchemaElement,
     PageHeader,
+    DataPage,
+    DataPageV2,
+    DictionaryPage,
+    PageStatistics,
     /// A column index or an offset index.
     Index,
     /// The one list of truths that there is.
     Truths,
     Other,
+}
+
+/// What follows a field of a page header: the library reads a field that it knows as what it should be, whatever the bytes say it is, and
+/// from then on sees other fields than are there.
+enum Known {
+    /// Numbers of 32 and 64 bits, truths and bytes: their types in the bytes.
+    Plain(&'static [u8]),
+    Struct(Place),
+    No,
+}
+
+const INT: Known = Known::Plain(&[5]);
+const LONG: Known = Known::Plain(&[6]);
+const TRUTH: Known = Known::Plain(&[1, 2]);
+const BYTES: Known = Known::Plain(&[8]);
+
+fn known(place: Place, id: i64) -> Known {
+    match (place, id) {
+        (Place::PageHeader | Place::DataPage, 1..=4)
+        | (Place::DataPageV2, 1..=6)
+        | (Place::DictionaryPage, 1 | 2) => INT,
+        (Place::PageHeader, 5) => Known::Struct(Place::DataPage),
+        (Place::PageHeader, 6) => Known::Struct(Place::Other),
+        (Place::PageHeader, 7) => Known::Struct(Place::DictionaryPage),
+        (Place::PageHeader, 8) => Known::Struct(Place::DataPageV2),
+        (Place::DataPage, 5) | (Place::DataPageV2, 8) => Known::Struct(Place::PageStatistics),
+        (Place::DataPageV2, 7) | (Place::DictionaryPage, 3) => TRUTH,
+        (Place::PageStatistics, 1 | 2 | 5 | 6) => BYTES,
+        (Place::PageStatistics, 3 | 4) => LONG,
+        (Place::PageStatistics, 7 | 8) => TRUTH,
+        _ => Known::No,
+    }
 }
 
 struct Walk<'a> {
@@ -231,14 +269,27 @@ impl<'a> Walk<'a> {
                 delta => id.saturating_add(delta.into()),
             };
             let kind = header & 0x0f;
+            if !(1..=i64::from(i16::MAX)).contains(&id) {
+                return wrong(format!("field {id} at byte {}", self.at));
+            }
+            let known = known(place, id);
+            let fits = match &known {
+                Known::Plain(kinds) => kinds.contains(&kind),
+                Known::Struct(_) => kind == STRUCT,
+                Known::No => true,
+            };
+            if !fits {
+                return wrong(format!("field {id} at byte {} has type {kind}", self.at));
+            }
             if place == Place::SchemaElement && id == NUM_CHILDREN_FIELD && kind == 5 {
                 children = self.zigzag()?;
             } else if place == Place::PageHeader && id == PAGE_BYTES_FIELD && kind == 5 {
                 self.page_bytes = self.zigzag()?;
             } else {
-                let inner = match (place, id) {
-                    (Place::Footer, SCHEMA_FIELD) => Place::SchemaElement,
-                    (Place::Index, NULL_PAGES_FIELD) => Place::Truths,
+                let inner = match (known, place, id) {
+                    (Known::Struct(inner), ..) => inner,
+                    (_, Place::Footer, SCHEMA_FIELD) => Place::SchemaElement,
+                    (_, Place::Index, NULL_PAGES_FIELD) => Place::Truths,
                     _ => Place::Other,
                 };
                 self.value(kind, depth, inner, false)?;
@@ -263,7 +314,7 @@ impl<'a> Walk<'a> {
             }
             9 | 10 => self.list(depth, inner),
             11 => self.map(depth),
-            12 => self.fields(depth, inner),
+            STRUCT => self.fields(depth, inner),
             13 => self.skip(16),
             other => wrong(format!("type {other} at byte {} is unknown", self.at)),
         }
@@ -408,5 +459,24 @@ mod tests {
         let short_list = [0x19, 0x21, 1, 1, 0];
         check_page_header(&short_list).unwrap_err();
         check_struct(&short_list).unwrap();
+    }
+
+    /// The library reads field 5 as a struct whatever it is: a text of 24 bytes would be fields to it, a list without end among them.
+    #[test]
+    fn fields_of_a_page_header_have_their_types() {
+        let text = [0x58, 24];
+        let header = [&text[..], &[0; 24], &[0]].concat();
+        check_page_header(&header).unwrap_err();
+        let data_page = [
+            0x15, 0, 0x15, 2, 0x15, 2, 0x2c, 0x15, 2, 0x15, 0, 0x15, 6, 0x15, 6, 0, 0,
+        ];
+        let checked = check_page_header(&data_page).unwrap();
+        assert_eq!((checked.length, checked.page_bytes), (data_page.len(), 1));
+        let dictionary = [
+            0x15, 4, 0x15, 2, 0x15, 2, 0x4c, 0x15, 2, 0x15, 0, 0x12, 0, 0,
+        ];
+        check_page_header(&dictionary).unwrap();
+        let far_field = [0x05, 0x80, 0x80, 0x08, 0, 0];
+        check_page_header(&far_field).unwrap_err();
     }
 }
