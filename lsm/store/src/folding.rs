@@ -5,11 +5,24 @@
 use arrow_array::{Array, Int8Array, Int64Array, RecordBatch};
 use arrow_buffer::BooleanBuffer;
 use arrow_select::take::take;
-use tidewater_merge::{FoldEngine, GroupedRows};
+use tidewater_format::TableSchema;
+use tidewater_merge::{FoldEngine, GroupedRows, MergeEngine};
 use tidewater_types::RowKind;
 
 use crate::error::{Result, StoreError};
 use crate::key_value::KeyValueLayout;
+
+/// What folds all columns of the table, if its engine folds.
+///
+/// # Errors
+/// Options that do not fit the columns.
+pub(crate) fn fold_engine(engine: MergeEngine, schema: &TableSchema) -> Result<Option<FoldEngine>> {
+    Ok(if engine.folds() {
+        Some(FoldEngine::new(schema)?)
+    } else {
+        None
+    })
+}
 
 /// One row per key of `rows`, which lie as in a data file and are whole groups of versions, oldest first; `group_ends` has a bit at the last
 /// version of each key. Retractions stay.
@@ -34,11 +47,11 @@ pub(crate) fn fold_file_rows(
     let system = || StoreError::Bug {
         what: "rows of a data file without system columns",
     };
-    let kinds = column(1).ok_or_else(system)?;
+    let kinds = column(1).and_then(|kinds| kinds.as_any().downcast_ref::<Int8Array>());
     let sequence = column(2).ok_or_else(system)?;
     let folded = fold.fold(GroupedRows {
         group_ends,
-        kinds: kinds.as_any().downcast_ref::<Int8Array>(),
+        kinds: Some(kinds.ok_or_else(system)?),
         columns: rows.columns().get(first..).unwrap_or_default(),
         always_call: false,
     })?;

@@ -174,3 +174,57 @@ impl Read for Ahead {
         Ok(length)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A header of a data page whose statistics hold a text of `length` bytes.
+    fn header(length: usize) -> Vec<u8> {
+        let length_varint = [
+            0x80 | u8::try_from(length & 0x7f).unwrap(),
+            u8::try_from(length >> 7).unwrap(),
+        ];
+        let numbers = [
+            0x15, 0, 0x15, 0, 0x15, 0, 0x2c, 0x15, 2, 0x15, 0, 0x15, 6, 0x15, 6,
+        ];
+        let text = [&[0x1c, 0x18][..], &length_varint, &vec![b'x'; length]].concat();
+        [&numbers[..], &text, &[0, 0, 0]].concat()
+    }
+
+    fn chunks(bytes: &[u8]) -> (tempfile::NamedTempFile, LocalChunks) {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), bytes).unwrap();
+        let opened = LocalFile::opened(file.reopen().unwrap(), "f").unwrap();
+        let chunks = LocalChunks {
+            file: Arc::new(opened),
+            by_index: false,
+            fault: Arc::default(),
+        };
+        (file, chunks)
+    }
+
+    #[test]
+    fn headers_longer_than_one_read_are_checked_whole() {
+        for length in [200, 600, 10_000] {
+            let bytes = header(length);
+            let (_file, whole) = chunks(&bytes);
+            let mut read = vec![0; bytes.len()];
+            whole.get_read(0).unwrap().read_exact(&mut read).unwrap();
+            assert_eq!(read, bytes);
+            let (_file, cut) = chunks(&bytes[..bytes.len() - 2]);
+            let error = cut.get_read(0).unwrap().read(&mut [0; 8]).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidData, "{length}");
+        }
+    }
+
+    #[test]
+    fn behind_the_end_of_a_file_there_is_an_error_and_no_empty_read() {
+        let bytes = header(200);
+        let (_file, chunks) = chunks(&bytes);
+        let mut reader = chunks.get_read(0).unwrap();
+        reader.read_exact(&mut vec![0; bytes.len()]).unwrap();
+        let error = reader.read(&mut [0; 1]).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
+    }
+}

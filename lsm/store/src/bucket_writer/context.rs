@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tidewater_files::{FileDirectory, FileWriterOptions, FilesContext, RollingFileWriter};
 use tidewater_format::{ChangelogProducer, FileSource, TableOptions, TableSchema};
 use tidewater_io::ScratchDir;
-use tidewater_merge::{FoldEngine, KeyComparator, MergeEngine};
+use tidewater_merge::{KeyComparator, MergeEngine};
 use tidewater_types::{BinaryRow, SchemaId};
 use tokio::sync::Semaphore;
 
 use crate::error::{Result, StoreError};
+use crate::folding::fold_engine;
 use crate::key_value::KeyValueLayout;
 use crate::write_buffer::{SpillCompression, WriteBufferOptions};
 
@@ -60,16 +61,12 @@ impl WriterContext {
         };
         let keyed = if schema.is_keyed() {
             let engine = MergeEngine::from_table(&options)?;
-            let fold = match engine.folds() {
-                true => Some(Arc::new(FoldEngine::new(&schema)?)),
-                false => None,
-            };
             Some(KeyedSettings {
                 layout: Arc::new(KeyValueLayout::new(&schema)?),
                 keys: KeyComparator::new(schema.key_type().types()),
                 buffer: WriteBufferOptions {
                     engine,
-                    fold,
+                    fold: fold_engine(engine, &schema)?.map(Arc::new),
                     keep_input: options.changelog_producer == ChangelogProducer::Input,
                     chunk_rows: CHUNK_ROWS,
                     spill_compression,

@@ -18,6 +18,7 @@ use super::output::RowOutput;
 use super::pieces::{PieceStream, StreamPlan, plan_sections};
 use super::section::MergeRules;
 use crate::error::Result;
+use crate::folding::fold_engine;
 use crate::key_value::KeyValueLayout;
 
 /// What to merge.
@@ -68,10 +69,7 @@ impl MergeStream {
         output.extend((0..request.schema.fields.len()).map(OutputColumn::Table));
         let options = request.schema.options()?;
         let engine = MergeEngine::from_table(&options)?;
-        let fold = match engine.folds() {
-            true => Some(FoldEngine::new(&request.schema)?),
-            false => None,
-        };
+        let fold = fold_engine(engine, &request.schema)?;
         let extra = Extra {
             sequence: true,
             kind: true,

@@ -155,11 +155,7 @@ impl Merge {
         rows: SortedRows,
         spilled: Vec<SpilledRun>,
     ) -> Result<Self> {
-        let wanted = if options.keeps_every_row() {
-            Wanted::Everything
-        } else {
-            Wanted::Winners
-        };
+        let wanted = options.wanted();
         let mut expected = vec![rows.len(wanted) as u64];
         let mut runs = vec![Run::Memory {
             rows: Box::new(rows),
@@ -218,11 +214,7 @@ impl Merge {
     }
 
     fn feed(&mut self, run: usize) -> Result<()> {
-        let wanted = if self.options.keeps_every_row() {
-            Wanted::Everything
-        } else {
-            Wanted::Winners
-        };
+        let wanted = self.options.wanted();
         let next = match self.runs.get_mut(run) {
             None => None,
             Some(Run::Disk(reader)) => reader.next()?,

@@ -26,6 +26,7 @@ use tidewater_merge::{FoldEngine, MergeEngine};
 
 pub use drain::{DrainChunk, Drained};
 pub(crate) use sorted::SortedRows;
+use sorted::Wanted;
 pub use spill::SpillCompression;
 use spill::SpilledRun;
 
@@ -48,9 +49,13 @@ pub struct WriteBufferOptions {
 }
 
 impl WriteBufferOptions {
-    /// Whether every row is kept until the end: for the changelog, or because only all versions of a key fold into what they should.
-    fn keeps_every_row(&self) -> bool {
-        self.keep_input || self.fold.is_some()
+    /// Which rows are kept until the end: every one for the changelog, or because only all versions of a key fold into what they should.
+    fn wanted(&self) -> Wanted {
+        if self.keep_input || self.fold.is_some() {
+            Wanted::Everything
+        } else {
+            Wanted::Winners
+        }
     }
 }
 

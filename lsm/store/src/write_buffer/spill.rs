@@ -14,7 +14,7 @@ use arrow_ipc::writer::{IpcWriteOptions, StreamWriter};
 use tidewater_io::ScratchDir;
 
 use super::WriteBufferOptions;
-use super::sorted::{SortedRows, Wanted};
+use super::sorted::SortedRows;
 use crate::error::{Result, StoreError};
 use crate::key_value::KeyValueLayout;
 
@@ -77,11 +77,7 @@ impl SpilledRun {
         options: &WriteBufferOptions,
     ) -> Result<Self> {
         let path = scratch.new_file_path("run.arrow");
-        let wanted = if options.keeps_every_row() {
-            Wanted::Everything
-        } else {
-            Wanted::Winners
-        };
+        let wanted = options.wanted();
         let failed = |source: arrow_schema::ArrowError| StoreError::Spill {
             path: path.display().to_string(),
             source,

@@ -19,7 +19,7 @@ use crate::error::{Result, TableError};
 const PLANS_MAX: usize = 16;
 
 impl TableWrite {
-    /// Compacts the buckets of `scope`. `full` merges all files of each, otherwise the rules pick.
+    /// Compacts the buckets of `scope`. `full` merges all files of each, of tables without buckets the small ones; otherwise the rules pick.
     ///
     /// What is written so far is flushed and takes part, except in tables without buckets and write-only tables: there rows have to be
     /// committed first.

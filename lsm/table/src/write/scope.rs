@@ -20,7 +20,8 @@ pub struct CompactScope {
     pub partitions: Option<Predicate>,
     /// Only this bucket of each partition.
     pub bucket: Option<Bucket>,
-    /// Only partitions that got no new file for so long.
+    /// Only partitions that got no new file for so long. Files tell the wall clock of their writer, which is UTC for ours: those that Java
+    /// wrote in another zone count as older or younger by its hours (spec 01b §4.4).
     pub idle_for: Option<Duration>,
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct CompactArgs {
     /// Only partitions for which this holds, as text over partition columns: "dt < '2026-01-01'" [default: all]
     #[arg(long = "where", value_name = "CONDITION", allow_hyphen_values = true)]
     pub(crate) condition: Option<String>,
-    /// Only partitions that got no new file for so long, such as "1 h" or "7 d" [default: all]
+    /// Only partitions that got no new file for so long, such as "1 h" or "7 d", by the wall clocks of their writers [default: all]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) idle_for: Option<Duration>,
     /// User that the snapshot names
@@ -37,7 +37,7 @@ pub(crate) struct CompactArgs {
 /// How much is rewritten.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CompactMode {
-    /// Everything into one run a bucket
+    /// Everything into one run a bucket; of a table without buckets all small files
     Full,
     /// What the compaction rules pick
     Minor,
